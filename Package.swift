@@ -160,7 +160,7 @@ let package = Package(
         // The client library in C, of which Camarb is Swift's face; CPipeWire draws its slates.
         .target(
             name: "CCamarb", path: "clients/libcamarb",
-            exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font.txt", "slate-font"], publicHeadersPath: ".",
+            exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font"], publicHeadersPath: ".",
             // Only C programs ask the shared library for its version.
             cSettings: [.define("CAMARB_VERSION", to: "\"\"")], linkerSettings: [.linkedLibrary("systemd")]),
         // Headers alone: the library is opened at run time, where it is there.

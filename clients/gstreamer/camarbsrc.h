@@ -30,12 +30,7 @@ GST_DEBUG_CATEGORY_EXTERN(camarb_debug);
  *                                                                  └──────────── other caps ────────┘
  *
  * Caps that come from the camera itself (another app's configuration) leave the phase as it is: they are in force already. */
-enum phase {
-    PHASE_LEARNING,
-    PHASE_NEGOTIATING,
-    PHASE_CONFIGURING,
-    PHASE_READY,
-};
+enum phase { PHASE_LEARNING, PHASE_NEGOTIATING, PHASE_CONFIGURING, PHASE_READY };
 
 /* The result of one turn with the broker: the next action of the streaming thread, without the lock. */
 enum step_kind {
@@ -74,10 +69,8 @@ struct _CamarbSrc {
     GstCaps *forced;  /* while they are negotiated */
     GstClockTime interval;
 
-    /* Wakes whoever waits in the streaming thread; safe from every thread. */
-    int wake;
-    /* The client's descriptor, from start to stop. */
-    int watched;
+    int wake; /* wakes whoever waits in the streaming thread; safe from every thread */
+    int watched; /* the client's descriptor, from start to stop */
 
     GMutex lock;
     /* Under `lock`. */
@@ -102,14 +95,11 @@ struct _CamarbSrc {
     gboolean has_segment;
 };
 
-/* Frames a second, where caps leave it open. */
-#define RATE_USUAL 30
+#define RATE_USUAL 30 /* frames a second, where caps leave it open */
 
 /* formats.c */
-/* A camera's formats as caps, the usual one first. */
-GstCaps *formats_caps(const camarb_camera *camera);
-/* A copy of the formats, in that order. */
-camarb_format *formats_copy(const camarb_camera *camera);
+GstCaps *formats_caps(const camarb_camera *camera); /* a camera's formats as caps, the usual one first */
+camarb_format *formats_copy(const camarb_camera *camera); /* a copy of the formats, in that order */
 /* Caps of exactly one picture. */
 GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdouble rate);
 /* The first format that gives such pictures; NULL: there is none. */

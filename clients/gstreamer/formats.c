@@ -11,8 +11,7 @@
 /* The broker says rates in hundredths: half of one, and what a double loses. */
 static const gdouble rate_tolerance = 0.005 + 1e-9;
 
-/* Brokers say no slower one, and less has no fraction. */
-#define RATE_MIN 0.01
+#define RATE_MIN 0.01 /* brokers say no slower one, and less has no fraction */
 
 static gboolean is_full(const char *pixel_format) { return strcmp(pixel_format, "420f") == 0; }
 

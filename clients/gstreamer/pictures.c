@@ -38,14 +38,16 @@ gboolean pictures_fit(const CamarbSrc *self, const camarb_picture *picture) {
         && (strcmp(picture->pixel_format, "420f") == 0) == formats_is_full_range(&self->info);
 }
 
-/* NULL where none is free: the picture is dropped, as by a camera's driver. Waiting for one would leave the broker unread. */
-static GstBuffer *take_buffer(CamarbSrc *self) {
+/* A buffer that is mapped; NULL where none is free: the picture is dropped, as by a camera's driver. Waiting for one would leave the broker
+ * unread. */
+static GstBuffer *take_buffer(CamarbSrc *self, GstVideoFrame *into) {
     GstBufferPool *pool = gst_base_src_get_buffer_pool(GST_BASE_SRC(self));
     if (!pool) return NULL;
     GstBufferPoolAcquireParams how = {.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT};
     GstBuffer *buffer = NULL;
     if (gst_buffer_pool_acquire_buffer(pool, &buffer, &how) != GST_FLOW_OK) buffer = NULL;
     gst_object_unref(pool);
+    if (buffer && !gst_video_frame_map(into, &self->info, buffer, GST_MAP_WRITE)) gst_clear_buffer(&buffer);
     return buffer;
 }
 
@@ -65,13 +67,9 @@ static void date(CamarbSrc *self, GstBuffer *buffer, gint64 moment) {
  * under them, nor be a window through which an interrupted app goes on seeing the live picture. */
 GstBuffer *pictures_copy(CamarbSrc *self, camarb_frame *frame) {
     const camarb_picture *picture = camarb_frame_picture(frame);
-    GstBuffer *buffer = take_buffer(self);
     GstVideoFrame into;
+    GstBuffer *buffer = take_buffer(self, &into);
     if (!buffer) return NULL;
-    if (!gst_video_frame_map(&into, &self->info, buffer, GST_MAP_WRITE)) {
-        gst_buffer_unref(buffer);
-        return NULL;
-    }
     for (guint plane = 0; plane < 2; plane++) {
         const guint8 *from = picture->planes[plane];
         guint8 *to = GST_VIDEO_FRAME_PLANE_DATA(&into, plane);
@@ -96,13 +94,9 @@ GstBuffer *pictures_copy(CamarbSrc *self, camarb_frame *frame) {
 }
 
 GstBuffer *pictures_slate(CamarbSrc *self, const camarb_slate *slate, gint64 moment) {
-    GstBuffer *buffer = take_buffer(self);
     GstVideoFrame into;
+    GstBuffer *buffer = take_buffer(self, &into);
     if (!buffer) return NULL;
-    if (!gst_video_frame_map(&into, &self->info, buffer, GST_MAP_WRITE)) {
-        gst_buffer_unref(buffer);
-        return NULL;
-    }
     guint8 *planes[] = {GST_VIDEO_FRAME_PLANE_DATA(&into, 0), GST_VIDEO_FRAME_PLANE_DATA(&into, 1)};
     guint32 strides[] = {(guint32)GST_VIDEO_FRAME_PLANE_STRIDE(&into, 0), (guint32)GST_VIDEO_FRAME_PLANE_STRIDE(&into, 1)};
     int result = camarb_slate_draw(slate, "NV12", (guint32)self->info.width, (guint32)self->info.height, planes, strides);

@@ -2,8 +2,7 @@
  * probe; cameras that come and go are not followed, since no thread reads the broker between two probes. */
 #include "camarbsrc.h"
 
-/* The caller is often a program's main thread. */
-#define PROBE_TIME_MAX ((gint64)2 * GST_SECOND)
+#define PROBE_TIME_MAX ((gint64)2 * GST_SECOND) /* the caller is often a program's main thread */
 
 struct _CamarbProvider {
     GstDeviceProvider parent;

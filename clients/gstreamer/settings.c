@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* A point's two numbers, or gains' three: <0.25,0.75>. */
-#define NUMBERS_MAX 3
+#define NUMBERS_MAX 3 /* a point's two numbers, or gains' three: <0.25,0.75> */
 
 static gboolean number_of(const GValue *value, gdouble *number) {
     GValue as_double = G_VALUE_INIT;

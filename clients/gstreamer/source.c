@@ -14,22 +14,12 @@ GST_DEBUG_CATEGORY(camarb_debug);
 G_DEFINE_TYPE(CamarbSrc, camarb_src, GST_TYPE_PUSH_SRC)
 
 enum {
-    PROP_0,
-    PROP_CAMERA,
-    PROP_ADDRESS,
-    PROP_APP,
-    PROP_DECLARATION,
-    PROP_CONFIGURATION,
-    PROP_SLATE,
-    PROP_IS_INTERRUPTED,
-    PROP_CAMERA_NAME,
-    PROP_FORMAT,
-    PROP_COUNT
+    PROP_0, PROP_CAMERA, PROP_ADDRESS, PROP_APP, PROP_DECLARATION, PROP_CONFIGURATION, PROP_SLATE, PROP_IS_INTERRUPTED,
+    PROP_CAMERA_NAME, PROP_FORMAT, PROP_COUNT
 };
 static GParamSpec *properties[PROP_COUNT];
 
-/* libcamarb keeps so many untaken frames, and drops the oldest then. */
-#define FRAMES_KEPT 4
+#define FRAMES_KEPT 4 /* libcamarb keeps so many untaken frames, and drops the oldest then */
 
 static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE(
     "src", GST_PAD_SRC, GST_PAD_ALWAYS,
@@ -475,7 +465,8 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
     object->set_property = set_property;
     object->get_property = get_property;
     object->finalize = finalize;
-    const GParamFlags settable = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+    const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS, writable = readable | G_PARAM_WRITABLE;
+    const GParamFlags settable = writable | GST_PARAM_MUTABLE_READY, at_any_time = writable | GST_PARAM_MUTABLE_PLAYING;
     properties[PROP_CAMERA] = g_param_spec_string(
         "camera", "Camera", "The camera's id, as in `camclient devices`; nothing: the back one, else the first", NULL, settable);
     properties[PROP_ADDRESS] = g_param_spec_string(
@@ -490,19 +481,18 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
     properties[PROP_CONFIGURATION] = g_param_spec_boxed(
         "configuration", "Configuration", "Keys of docs/wire.md, set at once: configuration=\"camarb,videoZoomFactor=2.0,torchMode=on,"
         "sharingMode=sharedReadOnly,focusPointOfInterest=<0.5,0.5>\". Caps choose the format and the rate",
-        GST_TYPE_STRUCTURE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+        GST_TYPE_STRUCTURE, at_any_time);
     properties[PROP_FORMAT] = g_param_spec_boxed(
         "format", "Format", "The camera's format and all that is known of it, with the keys of docs/wire.md, once caps are agreed",
-        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+        GST_TYPE_STRUCTURE, readable);
     properties[PROP_SLATE] = g_param_spec_boolean(
         "slate", "Slate", "While the camera is not there, show a picture that says why; else nothing is pushed but gap events", TRUE,
-        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+        at_any_time);
     properties[PROP_IS_INTERRUPTED] = g_param_spec_boolean(
         "is-interrupted", "Is interrupted", "Whether the camera is away and comes back by itself", FALSE,
-        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY);
+        readable | G_PARAM_EXPLICIT_NOTIFY);
     properties[PROP_CAMERA_NAME] = g_param_spec_string(
-        "camera-name", "Camera name", "What a person calls the camera, once it is known", NULL,
-        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+        "camera-name", "Camera name", "What a person calls the camera, once it is known", NULL, readable);
     g_object_class_install_properties(object, PROP_COUNT, properties);
     const GSignalFlags action = G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION;
     g_signal_new_class_handler("capture-photo", CAMARB_TYPE_SRC, action, G_CALLBACK(capture_photo), NULL, NULL, NULL, G_TYPE_INT64, 1,

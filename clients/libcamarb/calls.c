@@ -16,31 +16,18 @@ int error_number(const char *name) {
         const char *name;
         int number;
     } numbers[] = {
-        {"org.camarb.Error.AccessDenied", EACCES},
-        {"org.camarb.Error.RefusedByPolicy", EPERM},
-        {"org.camarb.Error.NotRunning", EBADFD},
-        {"org.camarb.Error.Interrupted", EBUSY},
-        {"org.camarb.Error.InsideConfiguration", EBADFD},
-        {"org.camarb.Error.NotInsideConfiguration", EBADFD},
-        {"org.camarb.Error.AlreadyRecording", EALREADY},
-        {"org.camarb.Error.NotRecording", EBADFD},
-        {"org.camarb.Error.PriorityRaised", EPERM},
-        {"org.camarb.Error.MicrophoneBusy", EBUSY},
-        {"org.camarb.Error.LimitExceeded", EDQUOT},
-        {"org.camarb.Error.NotTrusted", EPERM},
-        {"org.camarb.Error.UnknownCamera", ENODEV},
-        {"org.camarb.Error.UnknownSession", ESTALE},
-        {"org.camarb.Error.UnsupportedConfiguration", EOPNOTSUPP},
-        {"org.camarb.Error.UnsuitableFile", EBADF},
-        {"org.camarb.Error.InvalidValue", EINVAL},
-        {"org.camarb.Error.StaleGrant", ESTALE},
-        {"org.camarb.Error.DeviceFault", EIO},
-        {"org.camarb.Error.RecorderFault", EIO},
-        {ERROR_OUT_OF_RESOURCES, ENOMEM},
-        {ERROR_DISCONNECTED, ENOTCONN},
-        {SD_BUS_ERROR_UNKNOWN_METHOD, ENOSYS},
-        {SD_BUS_ERROR_NO_REPLY, ETIMEDOUT},
-        {ERROR_INVALID_ARGUMENTS, EINVAL},
+        {"org.camarb.Error.AccessDenied", EACCES}, {"org.camarb.Error.RefusedByPolicy", EPERM},
+        {"org.camarb.Error.NotRunning", EBADFD}, {"org.camarb.Error.Interrupted", EBUSY},
+        {"org.camarb.Error.InsideConfiguration", EBADFD}, {"org.camarb.Error.NotInsideConfiguration", EBADFD},
+        {"org.camarb.Error.AlreadyRecording", EALREADY}, {"org.camarb.Error.NotRecording", EBADFD},
+        {"org.camarb.Error.PriorityRaised", EPERM}, {"org.camarb.Error.MicrophoneBusy", EBUSY},
+        {"org.camarb.Error.LimitExceeded", EDQUOT}, {"org.camarb.Error.NotTrusted", EPERM},
+        {"org.camarb.Error.UnknownCamera", ENODEV}, {"org.camarb.Error.UnknownSession", ESTALE},
+        {"org.camarb.Error.UnsupportedConfiguration", EOPNOTSUPP}, {"org.camarb.Error.UnsuitableFile", EBADF},
+        {"org.camarb.Error.InvalidValue", EINVAL}, {"org.camarb.Error.StaleGrant", ESTALE},
+        {"org.camarb.Error.DeviceFault", EIO}, {"org.camarb.Error.RecorderFault", EIO},
+        {ERROR_OUT_OF_RESOURCES, ENOMEM}, {ERROR_DISCONNECTED, ENOTCONN}, {SD_BUS_ERROR_UNKNOWN_METHOD, ENOSYS},
+        {SD_BUS_ERROR_NO_REPLY, ETIMEDOUT}, {ERROR_INVALID_ARGUMENTS, EINVAL},
     };
     for (size_t i = 0; name && i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(numbers[i].name, name) == 0) return -numbers[i].number;
@@ -49,33 +36,22 @@ int error_number(const char *name) {
 
 /* ── Making one ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Whether it says how things shall be, as opposed to what is to happen now. */
-static bool is_lasting(enum call_kind kind) {
-    switch (kind) {
-    case CALL_DECLARE_CLIENT:
-    case CALL_DECLARE_PRESENCE:
-    case CALL_WATCH_CAMERAS:
-    case CALL_CREATE_SESSION:
-    case CALL_START:
-    case CALL_STOP:
-    case CALL_CONFIGURE: return true;
-    case CALL_CHECK:
-    case CALL_READY:
-    case CALL_CONTINUE:
-    case CALL_PHOTO:
-    case CALL_BRACKET:
-    case CALL_START_RECORDING:
-    case CALL_STOP_RECORDING:
-    case CALL_PAUSE_RECORDING:
-    case CALL_RESUME_RECORDING:
-    case CALL_ATTACH_MICROPHONE:
-    case CALL_APPEND_METADATA:
-    case CALL_BEGIN_BATCH:
-    case CALL_COMMIT_BATCH:
-    case CALL_OF_FACE: break;
-    }
-    return false;
-}
+/* The method of Broker1 or Session1 that a call is, and whether it says how things shall be, as opposed to what is to happen now. */
+static const struct {
+    const char *member;
+    bool is_lasting;
+} kinds[] = {
+    [CALL_DECLARE_CLIENT] = {"DeclareClient", true}, [CALL_DECLARE_PRESENCE] = {"DeclarePresence", true},
+    [CALL_WATCH_CAMERAS] = {NULL, true}, [CALL_CREATE_SESSION] = {NULL, true}, [CALL_START] = {"StartRunning", true},
+    [CALL_STOP] = {"StopRunning", true}, [CALL_CONFIGURE] = {"Configure", true},
+    [CALL_CHECK] = {"CheckConfiguration", false}, [CALL_READY] = {"Ready", false},
+    [CALL_CONTINUE] = {"Continue", false}, [CALL_PHOTO] = {"CapturePhoto", false},
+    [CALL_BRACKET] = {"CapturePhotoBracket", false}, [CALL_START_RECORDING] = {"StartRecording", false},
+    [CALL_STOP_RECORDING] = {"StopRecording", false}, [CALL_PAUSE_RECORDING] = {"PauseRecording", false},
+    [CALL_RESUME_RECORDING] = {"ResumeRecording", false}, [CALL_ATTACH_MICROPHONE] = {"AttachMicrophone", false},
+    [CALL_APPEND_METADATA] = {"AppendMetadata", false}, [CALL_BEGIN_BATCH] = {"BeginConfiguration", false},
+    [CALL_COMMIT_BATCH] = {"CommitConfiguration", false}, [CALL_OF_FACE] = {NULL, false},
+};
 
 void call_free(struct call *call) {
     if (!call) return;
@@ -103,7 +79,7 @@ struct call *call_make(camarb_client *client, camarb_session *session, enum call
             CAMARB_CALLS_MAX);
         return NULL;
     }
-    if (!is_lasting(kind) && client->was_connected && client->phase != PHASE_CONNECTED) {
+    if (!kinds[kind].is_lasting && client->was_connected && client->phase != PHASE_CONNECTED) {
         *result = fail(client, -ENOTCONN, ERROR_DISCONNECTED, "There is no broker at the moment; the client looks for the next.");
         return NULL;
     }
@@ -117,6 +93,34 @@ struct call *call_make(camarb_client *client, camarb_session *session, enum call
     client->is_out_of_memory = false;
     *result = fail(client, -ENOMEM, ERROR_OUT_OF_RESOURCES, "There was no memory for the call.");
     return NULL;
+}
+
+camarb_call call_of_session(camarb_session *session, enum call_kind kind, uint64_t value) {
+    if (!session) return -EINVAL;
+    int result;
+    struct call *call = call_make(session->client, session, kind, &result);
+    if (!call) return result;
+    call->value = value;
+    return call_ask(call);
+}
+
+camarb_call call_with_configuration(
+    camarb_client *client, camarb_session *session, enum call_kind kind, const camarb_configuration *configuration) {
+    if (!configuration) return -EINVAL;
+    int result;
+    struct call *call = call_make(client, session, kind, &result);
+    if (!call) return result;
+    call->configuration = configuration_copy(client, configuration);
+    return call_ask(call);
+}
+
+int call_duplicate(struct call *call, int file, int *into) {
+    *into = fcntl(file, F_DUPFD_CLOEXEC, 3);
+    if (*into >= 0) return 0;
+    int number = -errno;
+    camarb_client *client = call->client;
+    call_free(call);
+    return fail(client, number, NULL, "Descriptor %d cannot be passed on: %s.", file, strerror(-number));
 }
 
 camarb_call call_ask(struct call *call) {
@@ -154,8 +158,8 @@ void call_answer(struct call *call, uint64_t value, const char *error_name, cons
         answer->told.call = call->number;
         answer->told.session = call->session;
         answer->told.value = value;
-        answer->error_name = text_copy(client, error_name);
-        answer->error = text_copy(client, error);
+        answer->told.error_name = text_copy(client, error_name);
+        answer->told.error = text_copy(client, error);
     }
     call_free(call);
     if (client->end_number) event_push_last(client, answer);
@@ -215,35 +219,20 @@ static void remember(struct call *call, uint64_t value) {
     case CALL_DECLARE_CLIENT:
     case CALL_DECLARE_PRESENCE: remember_declaration(call->client, call); break;
     case CALL_START: session->memory.wants_to_run = true; break;
-    case CALL_STOP: memory_remember_stop(session); break;
+    case CALL_STOP: session->memory.wants_to_run = false; break;
     case CALL_CONFIGURE: memory_remember_configuration(session, call->configuration); break;
     case CALL_START_RECORDING: memory_remember_recording(session, value); break;
     case CALL_PHOTO: memory_remember_photo(session, value); break;
     case CALL_BRACKET:
         for (size_t i = 0; i < call->bracket->count; i++) memory_remember_photo(session, value + i);
         break;
-    case CALL_BEGIN_BATCH: memory_begin_batch(session); break;
+    case CALL_BEGIN_BATCH: session->memory.batch_depth++; break;
     case CALL_COMMIT_BATCH: memory_commit_batch(session); break;
     case CALL_OF_FACE:
         if (call->is_declaration) face_remember(call->client, call->message);
         break;
-    case CALL_WATCH_CAMERAS:
-    case CALL_CREATE_SESSION:
-    case CALL_CHECK:
-    case CALL_READY:
-    case CALL_CONTINUE:
-    case CALL_STOP_RECORDING:
-    case CALL_PAUSE_RECORDING:
-    case CALL_RESUME_RECORDING:
-    case CALL_ATTACH_MICROPHONE:
-    case CALL_APPEND_METADATA: break;
+    default: break;
     }
-}
-
-static void start_was_refused(camarb_session *session, const sd_bus_error *error) {
-    free(session->refusal);
-    session->refusal = text_copy(session->client, error->message);
-    session->refusal_number = error_number(error->name);
 }
 
 /* The answer to CreateSession: the first, or one that a later broker is asked for because somebody needs the session there. */
@@ -277,12 +266,12 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
     struct call *call = context;
     camarb_client *client = call->client;
     if (!answer_is_real(answer)) return 0;
-    const sd_bus_error *error = answer_error(answer);
+    const sd_bus_error *error = sd_bus_message_get_error(answer);
     if (call->kind == CALL_OF_FACE) call->answer->answer = sd_bus_message_ref(answer);
     if (call->kind == CALL_CREATE_SESSION) {
         creation_answered(call, answer, error);
     } else if (error) {
-        if (call->kind == CALL_START) start_was_refused(call->session, error);
+        if (call->kind == CALL_START) session_note_refusal(call->session, error->message);
         call_answer(call, 0, error->name, error->message);
     } else {
         uint64_t value = 0;
@@ -303,7 +292,7 @@ void calls_lost(camarb_client *client) {
         if (call->kind == CALL_CREATE_SESSION && (!call->session || call->session->was_created)) {
             /* It ended with its broker; one that was there before is put back like all. */
             call_answer(call, 0, NULL, NULL);
-        } else if (is_lasting(call->kind)) {
+        } else if (kinds[call->kind].is_lasting) {
             call->was_sent = false;
             if (call->kind == CALL_STOP && call->session) memory_stopped_while_away(call->session);
         } else {
@@ -314,37 +303,10 @@ void calls_lost(camarb_client *client) {
 
 /* ── Sending ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static const char *member_of(enum call_kind kind) {
-    switch (kind) {
-    case CALL_DECLARE_CLIENT: return "DeclareClient";
-    case CALL_DECLARE_PRESENCE: return "DeclarePresence";
-    case CALL_START: return "StartRunning";
-    case CALL_STOP: return "StopRunning";
-    case CALL_CONFIGURE: return "Configure";
-    case CALL_CHECK: return "CheckConfiguration";
-    case CALL_READY: return "Ready";
-    case CALL_CONTINUE: return "Continue";
-    case CALL_PHOTO: return "CapturePhoto";
-    case CALL_BRACKET: return "CapturePhotoBracket";
-    case CALL_START_RECORDING: return "StartRecording";
-    case CALL_STOP_RECORDING: return "StopRecording";
-    case CALL_PAUSE_RECORDING: return "PauseRecording";
-    case CALL_RESUME_RECORDING: return "ResumeRecording";
-    case CALL_ATTACH_MICROPHONE: return "AttachMicrophone";
-    case CALL_APPEND_METADATA: return "AppendMetadata";
-    case CALL_BEGIN_BATCH: return "BeginConfiguration";
-    case CALL_COMMIT_BATCH: return "CommitConfiguration";
-    case CALL_WATCH_CAMERAS:
-    case CALL_CREATE_SESSION:
-    case CALL_OF_FACE: break;
-    }
-    return NULL;
-}
-
 static int append_arguments(sd_bus_message *message, struct call *call) {
     switch (call->kind) {
-    case CALL_DECLARE_CLIENT: return configuration_append(message, call->configuration, false);
     case CALL_DECLARE_PRESENCE: return sd_bus_message_append(message, "sb", call->word, (int)call->flag);
+    case CALL_DECLARE_CLIENT:
     case CALL_CONFIGURE:
     case CALL_CHECK: return configuration_append(message, call->configuration, false);
     case CALL_READY: return sd_bus_message_append(message, "t", memory_brokers_number(&call->session->memory, call->value));
@@ -369,7 +331,7 @@ static int send(struct call *call) {
         return session_send_creation(client, call->session, &call->slot, answered, call);
     }
     if (call->kind == CALL_OF_FACE) return call_send(client, sd_bus_message_ref(call->message), &call->slot, answered, call);
-    sd_bus_message *message = call_message(client, call->session ? call->session->id : 0, member_of(call->kind));
+    sd_bus_message *message = call_message(client, call->session ? call->session->id : 0, kinds[call->kind].member);
     if (!message) return -ENOMEM;
     int result = append_arguments(message, call);
     if (result < 0) {
@@ -381,7 +343,6 @@ static int send(struct call *call) {
 
 /* A broker that has refused to take a session over is asked again when somebody needs it. */
 static void create_anew(camarb_session *session, struct call *before) {
-    int result;
     struct call *creation = calloc(1, sizeof *creation);
     if (!creation) {
         session->client->is_out_of_memory = true;
@@ -393,8 +354,8 @@ static void create_anew(camarb_session *session, struct call *before) {
     creation->next = before;
     *place = creation;
     session->client->call_count++;
-    result = send(creation);
-    (void)result; /* Where the connection has ended, the next turn sees it. */
+    /* Where the connection has ended, the next turn sees it. */
+    (void)send(creation);
 }
 
 /* Nothing of it has gone out. Whoever waits hears so; a session that cannot even be asked for is over. */
@@ -439,15 +400,14 @@ static camarb_call declare(camarb_client *client, enum call_kind kind, const cha
     int result;
     struct call *call = call_make(client, NULL, kind, &result);
     if (!call) return result;
-    if (!word || !word[0]) {
+    bool is_named = word && word[0];
+    const char *wrong = is_named && text_is_utf8(word) ? NULL
+        : is_named                    ? "What this program calls itself, or its presence, is no text: it takes UTF-8."
+        : kind == CALL_DECLARE_CLIENT ? "An app without a name cannot be declared; its desktop file's name will do."
+                                      : "There is no such presence; it is background, fullscreen, split, slide-over or picture-in-picture.";
+    if (wrong) {
         call_free(call);
-        return fail(client, -EINVAL, NULL, "%s.", kind == CALL_DECLARE_CLIENT
-            ? "An app without a name cannot be declared; its desktop file's name will do"
-            : "There is no such presence; it is background, fullscreen, split, slide-over or picture-in-picture");
-    }
-    if (!text_is_utf8(word)) {
-        call_free(call);
-        return fail(client, -EINVAL, NULL, "What this program calls itself, or its presence, is no text: it takes UTF-8.");
+        return fail(client, -EINVAL, NULL, "%s", wrong);
     }
     if (kind == CALL_DECLARE_PRESENCE) {
         call->word = text_copy(client, word);
@@ -468,12 +428,7 @@ camarb_call camarb_client_declare_app(camarb_client *client, const char *app) {
 }
 
 camarb_call camarb_client_declare(camarb_client *client, const camarb_configuration *attributes) {
-    if (!attributes) return -EINVAL;
-    int result;
-    struct call *call = call_make(client, NULL, CALL_DECLARE_CLIENT, &result);
-    if (!call) return result;
-    call->configuration = configuration_copy(client, attributes);
-    return call_ask(call);
+    return call_with_configuration(client, NULL, CALL_DECLARE_CLIENT, attributes);
 }
 
 camarb_call camarb_client_declare_presence(camarb_client *client, const char *presence, bool focused) {

@@ -25,15 +25,9 @@ static int read_field(sd_bus_message *message, const char *key, void *into, cons
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-static int peek_word(sd_bus_message *message, const char **word) {
-    int result = variant_is(message, "s");
-    if (result > 0) result = sd_bus_message_read(message, "v", "s", word);
-    return result;
-}
-
 static int read_word(sd_bus_message *message, void *into) {
     const char *read, **word = into;
-    int result = peek_word(message, &read);
+    int result = word_read(message, &read);
     if (result <= 0) return result;
     char *copy = strndup(read, TEXT_MAX);
     if (!copy) return -ENOMEM;
@@ -45,14 +39,14 @@ static int read_word(sd_bus_message *message, void *into) {
 /* The beginning of a word, in a field of the size of camarb_format's pixel_format. */
 static int read_pixel_format(sd_bus_message *message, void *into) {
     const char *read;
-    int result = peek_word(message, &read);
+    int result = word_read(message, &read);
     if (result > 0) strncpy(into, read, sizeof((camarb_format *)0)->pixel_format - 1);
     return result;
 }
 
 static int read_focus_system(sd_bus_message *message, void *into) {
     const char *read;
-    int result = peek_word(message, &read);
+    int result = word_read(message, &read);
     if (result > 0) strncpy(into, read, sizeof((camarb_format_facts *)0)->auto_focus_system - 1);
     return result;
 }
@@ -97,32 +91,27 @@ static int read_index(sd_bus_message *message, void *into) {
 /* Up to 2 to the 53rd, which a camera does not reach by being plugged in. */
 static int read_generation(sd_bus_message *message, void *into) { return read_whole(message, into, 0, UINT64_C(1) << 53); }
 
-static int read_flag(sd_bus_message *message, void *into) {
-    int flag, result = variant_is(message, "b");
-    if (result <= 0) return result;
-    result = sd_bus_message_read(message, "v", "b", &flag);
-    *(bool *)into = result >= 0 && flag;
-    return result < 0 ? result : 1;
-}
+static int read_flag(sd_bus_message *message, void *into) { return flag_read(message, into); }
 
 static int read_words(sd_bus_message *message, void *into) {
     int result = variant_is(message, "as");
     if (result <= 0) return result;
-    words list = NULL;
+    char **list = NULL;
     result = sd_bus_message_enter_container(message, 'v', "as");
     if (result >= 0) result = sd_bus_message_read_strv(message, &list);
     if (result >= 0) result = sd_bus_message_exit_container(message);
-    if (result < 0 || words_count(list) == 0) {
-        words_free(list);
+    size_t count = words_count((words)list);
+    if (result < 0 || count == 0) {
+        words_free((words)list);
         return result < 0 ? result : 1;
     }
     /* Programs search them one by one. */
-    for (size_t i = WORDS_MAX, count = words_count(list); i < count; i++) {
+    for (size_t i = WORDS_MAX; i < count; i++) {
         free(list[i]);
         list[i] = NULL;
     }
     words_free(*(words *)into);
-    *(words *)into = list;
+    *(words *)into = (words)list;
     return 1;
 }
 
@@ -138,25 +127,19 @@ static int read_format_entry(sd_bus_message *message, const char *key, void *int
 #define TOLD(field) offsetof(struct known_format, told.field)
 #define FACT(field) offsetof(struct known_format, facts.field)
     static const struct field fields[] = {
-        {"pixelFormat", read_pixel_format, TOLD(pixel_format)},
-        {"width", read_side, TOLD(width)},
-        {"height", read_side, TOLD(height)},
-        {"minFrameRate", read_rate, TOLD(min_frame_rate)},
-        {"maxFrameRate", read_rate, TOLD(max_frame_rate)},
-        {"videoMaxZoomFactor", read_number, TOLD(max_zoom_factor)},
+        {"pixelFormat", read_pixel_format, TOLD(pixel_format)}, {"width", read_side, TOLD(width)},
+        {"height", read_side, TOLD(height)}, {"minFrameRate", read_rate, TOLD(min_frame_rate)},
+        {"maxFrameRate", read_rate, TOLD(max_frame_rate)}, {"videoMaxZoomFactor", read_number, TOLD(max_zoom_factor)},
         {"videoZoomFactorUpscaleThreshold", read_number, TOLD(zoom_upscale_threshold)},
         {"fieldOfView", read_number, TOLD(field_of_view)},
         {"highResolutionStillWidth", read_side, TOLD(high_resolution_still_width)},
         {"highResolutionStillHeight", read_side, TOLD(high_resolution_still_height)},
-        {"isBinned", read_flag, TOLD(is_binned)},
-        {"autoFocusSystem", read_focus_system, FACT(auto_focus_system)},
-        {"minISO", read_number, FACT(min_iso)},
-        {"maxISO", read_number, FACT(max_iso)},
+        {"isBinned", read_flag, TOLD(is_binned)}, {"autoFocusSystem", read_focus_system, FACT(auto_focus_system)},
+        {"minISO", read_number, FACT(min_iso)}, {"maxISO", read_number, FACT(max_iso)},
         {"minExposureDuration", read_number, FACT(min_exposure_duration)},
         {"maxExposureDuration", read_number, FACT(max_exposure_duration)},
         {"videoStabilizationModes", read_words, FACT(video_stabilization_modes)},
-        {"videoHDRSupported", read_flag, FACT(video_hdr_supported)},
-        {"assumed", read_words, FACT(assumed)},
+        {"videoHDRSupported", read_flag, FACT(video_hdr_supported)}, {"assumed", read_words, FACT(assumed)},
     };
     return read_field(message, key, into, fields, COUNT(fields));
 }
@@ -254,8 +237,7 @@ static int read_object_types(sd_bus_message *message, void *into) { return read_
 
 static int read_camera_entry(sd_bus_message *message, const char *key, void *into) {
     static const struct field fields[] = {
-        {"Id", read_word, offsetof(camarb_camera, id)},
-        {"Name", read_word, offsetof(camarb_camera, name)},
+        {"Id", read_word, offsetof(camarb_camera, id)}, {"Name", read_word, offsetof(camarb_camera, name)},
         {"Position", read_word, offsetof(camarb_camera, position)},
         {"Holder", read_word, offsetof(camarb_camera, holder)},
         {"Present", read_flag, offsetof(camarb_camera, is_present)},
@@ -263,8 +245,7 @@ static int read_camera_entry(sd_bus_message *message, const char *key, void *int
         {"SensorWidth", read_side, offsetof(camarb_camera, sensor_width)},
         {"SensorHeight", read_side, offsetof(camarb_camera, sensor_height)},
         {"DefaultFormatIndex", read_index, offsetof(camarb_camera, default_format_index)},
-        {"AvailableMetadataObjectTypes", read_object_types, 0},
-        {"Formats", read_formats, 0},
+        {"AvailableMetadataObjectTypes", read_object_types, 0}, {"Formats", read_formats, 0},
         {"Controls", read_controls, 0},
     };
     return read_field(message, key, into, fields, COUNT(fields));
@@ -282,15 +263,15 @@ static void camera_clear(camarb_camera *camera) {
     for (size_t i = 0; i < camera->control_count; i++) {
         free((char *)camera->controls[i].key);
         free((char *)camera->controls[i].usual_word);
-        words_free((words)camera->controls[i].words);
+        words_free(camera->controls[i].words);
         free((double *)camera->controls[i].usual_numbers);
     }
     free((camarb_control *)camera->controls);
     free((camarb_format *)camera->formats);
     struct camera_facts *facts = facts_of(camera);
     for (size_t i = 0; facts && i < facts->format_count; i++) {
-        if (facts->formats[i].facts.video_stabilization_modes != no_words) words_free((words)facts->formats[i].facts.video_stabilization_modes);
-        if (facts->formats[i].facts.assumed != no_words) words_free((words)facts->formats[i].facts.assumed);
+        if (facts->formats[i].facts.video_stabilization_modes != no_words) words_free(facts->formats[i].facts.video_stabilization_modes);
+        if (facts->formats[i].facts.assumed != no_words) words_free(facts->formats[i].facts.assumed);
     }
     if (facts) {
         words_free(facts->object_types);
@@ -395,7 +376,7 @@ static bool control_equals(const camarb_control *one, const camarb_control *othe
         if (one->usual_numbers[i] != other->usual_numbers[i]) return false;
     return text_equals(one->key, other->key) && one->usual == other->usual && one->least == other->least
         && one->most == other->most && one->step == other->step && text_equals(one->usual_word, other->usual_word)
-        && words_equal((words)one->words, (words)other->words);
+        && words_equal(one->words, other->words);
 }
 
 static bool format_equals(const struct known_format *one, const struct known_format *other) {
@@ -409,8 +390,8 @@ static bool format_equals(const struct known_format *one, const struct known_for
         && strcmp(known->auto_focus_system, now->auto_focus_system) == 0 && known->min_iso == now->min_iso
         && known->max_iso == now->max_iso && known->min_exposure_duration == now->min_exposure_duration
         && known->max_exposure_duration == now->max_exposure_duration && known->video_hdr_supported == now->video_hdr_supported
-        && words_equal((words)known->video_stabilization_modes, (words)now->video_stabilization_modes)
-        && words_equal((words)known->assumed, (words)now->assumed);
+        && words_equal(known->video_stabilization_modes, now->video_stabilization_modes)
+        && words_equal(known->assumed, now->assumed);
 }
 
 static bool camera_equals(const camarb_camera *one, const camarb_camera *other) {
@@ -458,7 +439,7 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
     camarb_client *client = context;
     if (!answer_is_real(answer)) return 0;
     client->cameras.slot = sd_bus_slot_unref(client->cameras.slot);
-    const sd_bus_error *error = answer_error(answer);
+    const sd_bus_error *error = sd_bus_message_get_error(answer);
     if (error) {
         answer_watchers(client, error);
         return 0;
@@ -504,7 +485,7 @@ const camarb_format_facts *camarb_camera_format_facts(const camarb_camera *camer
 
 const char *const *camarb_camera_metadata_object_types(const camarb_camera *camera) {
     const struct camera_facts *facts = camera ? facts_of(camera) : NULL;
-    return facts && facts->object_types ? (const char *const *)facts->object_types : no_words;
+    return facts && facts->object_types ? facts->object_types : no_words;
 }
 
 const char *camarb_camera_key(const camarb_camera *camera, size_t index) {

@@ -134,8 +134,8 @@ static void finish(camarb_client *client) {
     struct event *event = client->end_event;
     client->end_event = NULL;
     if (!event) return;
-    event->error = strdup(client->end_sentence);
-    event->error_name = strdup(client->end_name);
+    event->told.error = strdup(client->end_sentence);
+    event->told.error_name = strdup(client->end_name);
     event_push_last(client, event);
 }
 
@@ -234,8 +234,8 @@ static int sleep_until(camarb_client *client, int64_t until) {
     struct timespec limit = {.tv_sec = left / SECOND, .tv_nsec = left % SECOND};
     int ready = ppoll(&waited, 1, until == NEVER ? NULL : &limit, NULL);
     /* The program has closed it, with others that it did not know: nothing will ever come, and waiting would spin. */
-    if (ready > 0 && waited.revents & POLLNVAL) return -EBADF;
-    return ready < 0 && errno != EINTR ? -errno : 0;
+    int error = ready > 0 && waited.revents & POLLNVAL ? EBADF : ready < 0 && errno != EINTR ? errno : 0;
+    return error ? fail(client, -error, NULL, "Waiting failed: %s.", strerror(error)) : 0;
 }
 
 static int64_t moment(int64_t nanoseconds) {
@@ -257,7 +257,7 @@ int camarb_client_wait(camarb_client *client, int64_t nanoseconds) {
         if (result < 0) return result;
         if (now_ns() >= until) return 0;
         result = sleep_until(client, until);
-        if (result < 0) return fail(client, result, NULL, "Waiting failed: %s.", strerror(-result));
+        if (result < 0) return result;
     }
 }
 
@@ -289,14 +289,11 @@ int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseco
             break;
         }
         result = sleep_until(client, until);
-        if (result < 0) {
-            fail(client, result, NULL, "Waiting failed: %s.", strerror(-result));
-            break;
-        }
+        if (result < 0) break;
     }
     if (answer) {
-        if (answer->error_name || answer->error)
-            result = fail(client, error_number(answer->error_name), answer->error_name, "%s", answer->error ? answer->error : "");
+        const char *name = answer->told.error_name, *sentence = answer->told.error;
+        if (name || sentence) result = fail(client, error_number(name), name, "%s", sentence ? sentence : "");
         else if (value) *value = answer->told.value;
         event_free(answer);
     }

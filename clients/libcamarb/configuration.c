@@ -31,13 +31,13 @@ static struct setting *find(const camarb_configuration *configuration, const cha
     return NULL;
 }
 
-/* The value of a key, blank: kind and value are the caller's to set. */
-static int place(camarb_configuration *configuration, const char *key, struct setting **found) {
+/* The value of a key, of a kind and blank: the value is the caller's to set. */
+static int place(camarb_configuration *configuration, const char *key, char kind, struct setting **found) {
     if (!configuration || !key || !key[0] || strnlen(key, KEY_MAX + 1) > KEY_MAX || !text_is_utf8(key)) return -EINVAL;
     struct setting *setting = find(configuration, key);
     if (setting) {
         free(setting->word);
-        *setting = (struct setting){.key = setting->key};
+        *setting = (struct setting){.key = setting->key, .kind = kind};
         *found = setting;
         return 0;
     }
@@ -46,7 +46,7 @@ static int place(camarb_configuration *configuration, const char *key, struct se
     if (!setting) return -ENOMEM;
     configuration->settings = setting;
     setting += configuration->count;
-    *setting = (struct setting){.key = strdup(key)};
+    *setting = (struct setting){.key = strdup(key), .kind = kind};
     if (!setting->key) return -ENOMEM;
     configuration->count++;
     *found = setting;
@@ -58,33 +58,25 @@ int camarb_configuration_set_word(camarb_configuration *configuration, const cha
     char *copy = strdup(word);
     if (!copy) return -ENOMEM;
     struct setting *setting;
-    int result = place(configuration, key, &setting);
-    if (result < 0) {
-        free(copy);
-        return result;
-    }
-    setting->kind = 's';
-    setting->word = copy;
-    return 0;
+    int result = place(configuration, key, 's', &setting);
+    if (result < 0) free(copy);
+    else setting->word = copy;
+    return result;
 }
 
 int camarb_configuration_set_number(camarb_configuration *configuration, const char *key, double number) {
     if (!isfinite(number)) return -EINVAL;
     struct setting *setting;
-    int result = place(configuration, key, &setting);
-    if (result < 0) return result;
-    setting->kind = 'd';
-    setting->number = number;
-    return 0;
+    int result = place(configuration, key, 'd', &setting);
+    if (result == 0) setting->number = number;
+    return result;
 }
 
 int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag) {
     struct setting *setting;
-    int result = place(configuration, key, &setting);
-    if (result < 0) return result;
-    setting->kind = 'b';
-    setting->flag = flag;
-    return 0;
+    int result = place(configuration, key, 'b', &setting);
+    if (result == 0) setting->flag = flag;
+    return result;
 }
 
 int camarb_configuration_set_numbers(camarb_configuration *configuration, const char *key, const double *numbers, size_t count) {
@@ -92,9 +84,8 @@ int camarb_configuration_set_numbers(camarb_configuration *configuration, const 
     for (size_t i = 0; i < count; i++)
         if (!isfinite(numbers[i])) return -EINVAL;
     struct setting *setting;
-    int result = place(configuration, key, &setting);
+    int result = place(configuration, key, 'r', &setting);
     if (result < 0) return result;
-    setting->kind = 'r';
     setting->number_count = count;
     memcpy(setting->numbers, numbers, count * sizeof *numbers);
     return 0;
@@ -110,29 +101,31 @@ const char *camarb_configuration_word(const camarb_configuration *configuration,
     return setting && setting->kind == 's' ? setting->word : NULL;
 }
 
+/* The value of a key, where it is of that kind. */
+static int found(const camarb_configuration *configuration, const char *key, char kind, const void *into, const struct setting **setting) {
+    if (!configuration || !key || !into) return -EINVAL;
+    *setting = find(configuration, key);
+    return !*setting ? -ENOENT : (*setting)->kind == kind ? 0 : -EINVAL;
+}
+
 int camarb_configuration_number(const camarb_configuration *configuration, const char *key, double *number) {
-    if (!configuration || !key || !number) return -EINVAL;
-    const struct setting *setting = find(configuration, key);
-    if (!setting) return -ENOENT;
-    if (setting->kind != 'd') return -EINVAL;
-    *number = setting->number;
-    return 0;
+    const struct setting *setting;
+    int result = found(configuration, key, 'd', number, &setting);
+    if (result == 0) *number = setting->number;
+    return result;
 }
 
 int camarb_configuration_flag(const camarb_configuration *configuration, const char *key, bool *flag) {
-    if (!configuration || !key || !flag) return -EINVAL;
-    const struct setting *setting = find(configuration, key);
-    if (!setting) return -ENOENT;
-    if (setting->kind != 'b') return -EINVAL;
-    *flag = setting->flag;
-    return 0;
+    const struct setting *setting;
+    int result = found(configuration, key, 'b', flag, &setting);
+    if (result == 0) *flag = setting->flag;
+    return result;
 }
 
 int camarb_configuration_numbers(const camarb_configuration *configuration, const char *key, double *numbers, size_t count) {
-    if (!configuration || !key || (!numbers && count > 0)) return -EINVAL;
-    const struct setting *setting = find(configuration, key);
-    if (!setting) return -ENOENT;
-    if (setting->kind != 'r') return -EINVAL;
+    const struct setting *setting;
+    int result = found(configuration, key, 'r', count > 0 ? (const void *)numbers : key, &setting);
+    if (result < 0) return result;
     for (size_t i = 0; i < count && i < setting->number_count; i++) numbers[i] = setting->numbers[i];
     return (int)setting->number_count;
 }
@@ -253,6 +246,18 @@ int variant_is(sd_bus_message *message, const char *type) {
     return result < 0 ? result : contents && strcmp(contents, type) == 0;
 }
 
+int word_read(sd_bus_message *message, const char **word) {
+    int result = variant_is(message, "s");
+    return result > 0 ? sd_bus_message_read(message, "v", "s", word) : result;
+}
+
+int flag_read(sd_bus_message *message, bool *flag) {
+    int value, result = variant_is(message, "b");
+    if (result > 0) result = sd_bus_message_read(message, "v", "b", &value);
+    if (result > 0) *flag = value != 0;
+    return result;
+}
+
 int number_read(sd_bus_message *message, double *number) {
     char type;
     const char *contents;
@@ -316,19 +321,13 @@ static int kept(int result) { return result < 0 && result != -E2BIG ? result : 1
 /* Other types are a newer broker's, and passed over. */
 static int read_setting(sd_bus_message *message, const char *key, void *into) {
     const char *word;
-    int flag;
+    bool flag;
     double number, numbers[NUMBERS_MAX];
     size_t count;
-    int result = variant_is(message, "s");
-    if (result > 0) {
-        result = sd_bus_message_read(message, "v", "s", &word);
-        return result < 0 ? result : kept(camarb_configuration_set_word(into, key, word));
-    }
-    if (result == 0) result = variant_is(message, "b");
-    if (result > 0) {
-        result = sd_bus_message_read(message, "v", "b", &flag);
-        return result < 0 ? result : kept(camarb_configuration_set_flag(into, key, flag != 0));
-    }
+    int result = word_read(message, &word);
+    if (result > 0) return kept(camarb_configuration_set_word(into, key, word));
+    if (result == 0) result = flag_read(message, &flag);
+    if (result > 0) return kept(camarb_configuration_set_flag(into, key, flag));
     if (result == 0) result = numbers_read(message, numbers, &count);
     if (result > 0) return count > 0 ? kept(camarb_configuration_set_numbers(into, key, numbers, count)) : 1;
     if (result == 0) result = number_read(message, &number);

@@ -1,6 +1,7 @@
 /* The connection to the broker: found, authenticated, lost, and found again. */
 #include "face.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,22 +16,13 @@
 
 /* ── Where it is ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static int hexadecimal(char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-    return -1;
-}
-
 /* In an address bytes may be written as % and two hexadecimal digits. */
 static void unescape(char *text) {
     char *to = text;
     for (const char *from = text; *from; from++, to++) {
-        int high = *from == '%' ? hexadecimal(from[1]) : -1;
-        int low = high >= 0 ? hexadecimal(from[2]) : -1;
         *to = *from;
-        if (low >= 0) {
-            *to = (char)(high << 4 | low);
+        if (*from == '%' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2])) {
+            *to = (char)strtoul((char[]){from[1], from[2], 0}, NULL, 16);
             from += 2;
         }
     }
@@ -374,5 +366,3 @@ int call_send(
 }
 
 bool answer_is_real(sd_bus_message *answer) { return sd_bus_is_open(sd_bus_message_get_bus(answer)) > 0; }
-
-const sd_bus_error *answer_error(sd_bus_message *answer) { return sd_bus_message_get_error(answer); }

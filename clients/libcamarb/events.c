@@ -16,21 +16,33 @@ struct event *event_new(camarb_client *client, enum camarb_event_type type) {
     return event;
 }
 
+static const char no_text[] = "";
+static const char *const no_words[] = {NULL};
+
+/* Has `text` do something to each text, and `list` to each list. */
+static void each(camarb_event *told, void (*text)(const char **), void (*list)(words *)) {
+    const char **texts[] = {&told->reason, &told->interrupter, &told->rule, &told->next_chance, &told->by, &told->error, &told->error_name,
+        &told->camera, &told->cause};
+    words *lists[] = {&told->causes, &told->access, &told->sharers, &told->reopen};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) text(texts[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) list(lists[i]);
+}
+
+static void free_text(const char **text) {
+    if (*text != no_text) free((char *)*text);
+}
+
+static void free_list(words *list) {
+    if (*list != no_words) words_free(*list);
+}
+
 void event_free(struct event *event) {
     if (!event) return;
-    char *texts[] = {
-        event->reason, event->interrupter, event->rule, event->next_chance, event->by, event->error, event->error_name,
-        event->cause};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
-    words_free(event->causes);
-    words_free(event->access);
-    words_free(event->sharers);
+    each(&event->told, free_text, free_list);
     sd_bus_message_unref(event->answer);
-    free(event->camera);
-    words_free(event->reopen);
-    camarb_configuration_free(event->asked);
-    camarb_configuration_free(event->in_force);
-    camarb_configuration_free(event->metadata);
+    camarb_configuration_free((camarb_configuration *)event->told.asked);
+    camarb_configuration_free((camarb_configuration *)event->told.in_force);
+    camarb_configuration_free((camarb_configuration *)event->told.metadata);
     free(event);
 }
 
@@ -97,11 +109,12 @@ void events_free(camarb_client *client) {
     client->current = NULL;
 }
 
-static const char *text(const char *text) { return text ? text : ""; }
+static void complete_text(const char **text) {
+    if (!*text) *text = no_text;
+}
 
-static const char *const *list(words list) {
-    static const char *const none[] = {NULL};
-    return list ? (const char *const *)list : none;
+static void complete_list(words *list) {
+    if (!*list) *list = no_words;
 }
 
 const camarb_event *camarb_client_next_event(camarb_client *client) {
@@ -109,23 +122,7 @@ const camarb_event *camarb_client_next_event(camarb_client *client) {
     event_free(client->current);
     client->current = NULL;
     if (!client->events) return NULL;
-    struct event *event = client->current = take(client, NULL);
-    camarb_event *told = &event->told;
-    told->reason = text(event->reason);
-    told->interrupter = text(event->interrupter);
-    told->rule = text(event->rule);
-    told->next_chance = text(event->next_chance);
-    told->by = text(event->by);
-    told->error = text(event->error);
-    told->error_name = text(event->error_name);
-    told->causes = list(event->causes);
-    told->access = list(event->access);
-    told->sharers = list(event->sharers);
-    told->asked = event->asked;
-    told->in_force = event->in_force;
-    told->camera = text(event->camera);
-    told->reopen = list(event->reopen);
-    told->metadata = event->metadata;
-    told->cause = text(event->cause);
-    return told;
+    client->current = take(client, NULL);
+    each(&client->current->told, complete_text, complete_list);
+    return &client->current->told;
 }

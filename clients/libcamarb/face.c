@@ -52,15 +52,9 @@ camarb_call face_ask(camarb_client *client, sd_bus_message *message, bool is_dec
     return call_ask(call);
 }
 
-static camarb_call ask(camarb_session *session, enum call_kind kind) {
-    int result;
-    struct call *call = call_make(session->client, session, kind, &result);
-    return call ? call_ask(call) : result;
-}
+camarb_call face_begin_batch(camarb_session *session) { return call_of_session(session, CALL_BEGIN_BATCH, 0); }
 
-camarb_call face_begin_batch(camarb_session *session) { return ask(session, CALL_BEGIN_BATCH); }
-
-camarb_call face_commit_batch(camarb_session *session) { return ask(session, CALL_COMMIT_BATCH); }
+camarb_call face_commit_batch(camarb_session *session) { return call_of_session(session, CALL_COMMIT_BATCH, 0); }
 
 sd_bus_message *face_answer(camarb_client *client) { return client->current ? client->current->answer : NULL; }
 

@@ -17,14 +17,8 @@ bool hold_notes(camarb_client *client, struct hold *hold, words causes, const ch
     int64_t until = hold->until;
     hold_clear(hold);
     *hold = (struct hold){
-        .kind = HOLD_WAITING,
-        .until = until,
-        .is_back = true,
-        .has_said = true,
-        .causes = words_copy(client, causes),
-        .interrupter = text_copy(client, interrupter),
-        .rule = text_copy(client, rule),
-    };
+        .kind = HOLD_WAITING, .until = until, .is_back = true, .has_said = true, .causes = words_copy(client, causes),
+        .interrupter = text_copy(client, interrupter), .rule = text_copy(client, rule)};
     return true;
 }
 
@@ -59,20 +53,15 @@ static void tell_interruption(camarb_session *session) {
     uint64_t id = memory->warned ? memory->warned : memory->last_interruption + 1;
     memory->last_interruption = id;
     memory->open = (struct interruption){
-        .is_open = true,
-        .id = id,
-        .causes = words_of(client, CAUSE_BROKER_RESTARTED),
-        .causes_it_had = words_of(client, CAUSE_BROKER_RESTARTED),
-        .recording = memory->recording,
-        .since = now_ns(),
-        .is_carried = true,
-    };
+        .is_open = true, .id = id, .causes = words_of(client, CAUSE_BROKER_RESTARTED),
+        .causes_it_had = words_of(client, CAUSE_BROKER_RESTARTED), .recording = memory->recording, .since = now_ns(),
+        .is_carried = true};
     struct event *event = event_new(client, CAMARB_EVENT_WAS_INTERRUPTED);
     if (!event) return;
     event->told.interruption = id;
     event->told.recording = memory->recording;
-    event->causes = words_of(client, CAUSE_BROKER_RESTARTED);
-    event->rule = text_copy(client, RULE_BROKER_RESTARTED);
+    event->told.causes = words_of(client, CAUSE_BROKER_RESTARTED);
+    event->told.rule = text_copy(client, RULE_BROKER_RESTARTED);
     memory_tell(session, event);
 }
 
@@ -86,9 +75,9 @@ static void recording_lost(camarb_session *session) {
         event->told.recording = memory->recording;
         event->told.frames = event->told.bytes = CAMARB_UNKNOWN;
         event->told.duration = -1;
-        event->reason = text_copy(client, "interrupted");
-        event->cause = text_copy(client, CAUSE_BROKER_RESTARTED);
-        event->next_chance = text_copy(client, "when-interruption-ends");
+        event->told.reason = text_copy(client, "interrupted");
+        event->told.cause = text_copy(client, CAUSE_BROKER_RESTARTED);
+        event->told.next_chance = text_copy(client, "when-interruption-ends");
         memory_tell(session, event);
     }
     memory->recording = 0;
@@ -124,7 +113,7 @@ static void photos_lost(camarb_session *session) {
         struct event *event = event_new(session->client, CAMARB_EVENT_PHOTO_CAPTURED);
         if (!event) continue;
         event->told.photo = memory->photos[i];
-        event->error = text_copy(session->client, "The broker ended before the photo was taken.");
+        event->told.error = text_copy(session->client, "The broker ended before the photo was taken.");
         memory_tell(session, event);
     }
     memory->photo_count = memory->photo_done_count = 0;
@@ -219,14 +208,12 @@ void memory_refused(camarb_session *session, const char *error_name, const char 
     memory_tell_held(session);
     memory_end_carried(session, NULL, false, 0);
     session->memory.wants_to_run = false;
-    free(session->refusal);
-    session->refusal = text_copy(client, error);
-    session->refusal_number = error_number(error_name);
+    session_note_refusal(session, error);
     session_tell_runtime_error(session, error_name, error);
     struct event *event = event_new(client, CAMARB_EVENT_SESSION_STOPPED);
     if (!event) return;
-    event->reason = text_copy(client, "denied-by-policy");
-    event->rule = text_copy(client, RULE_BROKER_RESTARTED);
+    event->told.reason = text_copy(client, "denied-by-policy");
+    event->told.rule = text_copy(client, RULE_BROKER_RESTARTED);
     memory_tell(session, event);
 }
 

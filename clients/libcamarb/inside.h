@@ -21,31 +21,26 @@
 
 /* ── Bounds, and why ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* A sentence of the broker's has at most so many bytes; more is cut. */
-#define TEXT_MAX 1024
-/* Causes are thirteen, rights four, apps that watch a camera few: a longer list is cut. */
-#define WORDS_MAX 64
+#define TEXT_MAX 1024 /* a sentence of the broker's has at most so many bytes; more is cut */
+#define WORDS_MAX 64 /* causes are thirteen, rights four, apps that watch a camera few: a longer list is cut */
 /* There are some fifty keys, and what is in force has thirty of them; their words are at most 256 bytes at the broker. */
 #define SETTINGS_MAX 128
 /* Of one value: a point has two, gains three. */
 #define NUMBERS_MAX 3
 #define KEY_MAX 64
 #define WORD_MAX 1024
-/* A broker's bound for all users. One user has less, by the broker's refusal. */
-#define SESSIONS_MAX 4096
+#define SESSIONS_MAX 4096 /* A broker's bound for all users. One user has less, by the broker's refusal. */
 /* More cameras than a machine has connectors for, and formats than any camera has. */
 #define CAMERAS_MAX 64
 #define FORMATS_MAX 1024
-/* More frames a second than any sensor gives; what is above is taken for this. */
-#define RATE_MAX 1e6
+#define RATE_MAX 1e6 /* more frames a second than any sensor gives; what is above is taken for this */
 /* The frame that the program works on, and the next: more would only be older. The recorder core sends no more either. */
 #define FRAMES_HELD_MAX 2
 /* Frames that lie ready. Two is what an honest recorder core sends unreleased; two more were sent before it changed buffers. */
 #define FRAMES_WAITING_MAX 4
 /* More buffers than a stream ever has; a recorder core that announces more is broken. As FrameReceiver has it. */
 #define BUFFERS_MAX 1024
-/* A side that no sensor has would overflow products. */
-#define SIDE_MAX 65536
+#define SIDE_MAX 65536 /* a side that no sensor has would overflow products */
 /* A peer that never stops talking must not keep the program from its own work: what is left comes with the next dispatch. A message
  * makes at most two events, so that a program that takes all after each dispatch never leaves CAMARB_EVENTS_MAX. */
 #define MESSAGES_PER_TURN_MAX 512
@@ -59,20 +54,17 @@
 
 #define CONNECT_TIME_MAX SECOND
 #define AUTHENTICATION_TIME_MAX (10 * SECOND)
-/* D-Bus's customary one. */
-#define CALL_TIME_MAX (25 * SECOND)
+#define CALL_TIME_MAX (25 * SECOND) /* D-Bus's customary one */
 /* The pause after the first try; each is twice the one before. */
 #define PAUSE_FIRST (50 * MILLISECOND)
 #define PAUSE_MAX SECOND
 /* Longer than a service manager takes to end a broker that hangs and start another. */
 #define AWAY_TIME_MAX (60 * SECOND)
-/* A broker that ends this client's connections again and again means this client. */
-#define ENDS_PER_MINUTE_MAX 6
+#define ENDS_PER_MINUTE_MAX 6 /* a broker that ends this client's connections again and again means this client */
 /* Clearly longer than a service manager takes to start another broker, and as long as a recorder core goes on without one. A
  * program that hears nothing for longer would show a picture that stands still. */
 #define HOLD_TIME_MAX (3 * SECOND)
-/* A session opens eight streams at once, and then one a second. */
-#define STREAM_PAUSE SECOND
+#define STREAM_PAUSE SECOND /* a session opens eight streams at once, and then one a second */
 
 #define BROKER_PATH "/org/camarb/Broker1"
 #define BROKER_INTERFACE "org.camarb.Broker1"
@@ -94,8 +86,7 @@
 
 /* ── Texts, words, configurations ───────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* A list that ends with NULL, on the heap; NULL is an empty one. */
-typedef char **words;
+typedef const char *const *words; /* a list that ends with NULL, on the heap; NULL is an empty one */
 
 /* NULL for "" and NULL. Cut at TEXT_MAX, between two characters. */
 char *text_copy(camarb_client *client, const char *text);
@@ -149,6 +140,9 @@ typedef int (*entry_reader)(sd_bus_message *message, const char *key, void *into
 int dictionary_read(sd_bus_message *message, entry_reader each, void *into);
 /* Whether the variant that comes next has that type; an error: there is none. */
 int variant_is(sd_bus_message *message, const char *type);
+/* A variant's word, or its flag. 1: it was one; 0: it is none, and was not read. */
+int word_read(sd_bus_message *message, const char **word);
+int flag_read(sd_bus_message *message, bool *flag);
 /* A variant's number, whatever width it has. 1: it was one; 0: it is none, and was not read. */
 int number_read(sd_bus_message *message, double *number);
 /* A variant's numbers, in a structure or a list: two, or three, or of a list that is none of both 0. 1: they were read; 0: there are
@@ -157,22 +151,16 @@ int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *c
 
 /* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The memory of `told`; no pointer in it is NULL by the time the program sees it. */
+/* An event, and its texts, lists and configurations: no text or list is NULL by the time the program sees it. */
 struct event {
     struct event *next;
     camarb_event told;
-    char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name, *cause;
-    words causes, access, sharers;
-    camarb_configuration *asked, *in_force, *metadata;
-    char *camera;
-    words reopen;
     sd_bus_message *answer; /* of a call of face.h */
 };
 
 struct event *event_new(camarb_client *client, enum camarb_event_type type);
 void event_free(struct event *event);
-/* Puts it behind the others; it is the queue's then. */
-void event_push(camarb_client *client, struct event *event);
+void event_push(camarb_client *client, struct event *event); /* puts it behind the others; it is the queue's then */
 /* The same beyond the bound: for the events that say that something has ended, of which there is one each. */
 void event_push_last(camarb_client *client, struct event *event);
 /* Takes the answer of a call out of the queue; NULL: it is not there. */
@@ -192,10 +180,8 @@ void events_free(camarb_client *client);
  * A session that ran without a secret, or was about to, is told at once. */
 enum hold_kind {
     HOLD_NONE,
-    /* It runs, as far as the program knows, and there is a secret to go on by. */
-    HOLD_RUNNING,
-    /* The next broker is being asked for it. */
-    HOLD_RECLAIMING,
+    HOLD_RUNNING, /* it runs, as far as the program knows, and there is a secret to go on by */
+    HOLD_RECLAIMING, /* the next broker is being asked for it */
     /* It was interrupted. Once it is back at a broker, what that says of the interruption is kept: while others come back, it
      * changes by the moment. */
     HOLD_WAITING,
@@ -217,8 +203,7 @@ struct interruption {
     /* The one that it cut; 0: none. */
     uint64_t recording;
     int64_t since;
-    /* It began under a broker that is gone. */
-    bool is_carried;
+    bool is_carried; /* it began under a broker that is gone */
 };
 
 /* Photos that are under way. A session has a handful; more are not told of as lost when the broker ends. */
@@ -243,10 +228,8 @@ struct memory {
     size_t other_count;
     bool wants_to_run, is_running;
     struct hold hold;
-    /* Shown to the next broker, it goes on with the camera; "": there is none for what runs now. */
-    char secret[72];
-    /* Counts grants, so that a secret that comes late is not taken for that of a later one. */
-    uint64_t run;
+    char secret[72]; /* shown to the next broker, it goes on with the camera; "": there is none for what runs now */
+    uint64_t run; /* counts grants, so that a secret that comes late is not taken for that of a later one */
     /* The broker's number of it. */
     uint64_t grant;
     bool wants_secret;
@@ -279,8 +262,7 @@ struct camarb_session {
     camarb_client *client;
     void *tag;
     struct memory memory;
-    /* The present broker's number; 0: it does not know the session. */
-    uint64_t id;
+    uint64_t id; /* the present broker's number; 0: it does not know the session */
     /* Some broker has taken it once. */
     bool was_created;
     bool is_being_created, needs_putting_back;
@@ -289,7 +271,6 @@ struct camarb_session {
     char *end_name, *end_sentence;
     struct event *end_event;
     /* Why it does not run though it was asked to: the last refusal of a start, or a stop that was not the program's. */
-    int refusal_number;
     char *refusal, *stop_reason;
     char *known_camera;
     /* The result of camarb_session_configuration. */
@@ -312,12 +293,10 @@ void memory_free(struct memory *memory);
 void memory_arrived(camarb_session *session, struct event *event, uint64_t sequence);
 /* remembering.c */
 void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked);
-void memory_begin_batch(camarb_session *session);
 void memory_commit_batch(camarb_session *session);
 /* Takes from a ConfigurationApplied the wanted keys beyond the batch. */
 void memory_learn(struct memory *memory, camarb_client *client, const struct event *event);
 void memory_forget_others(struct memory *memory);
-void memory_remember_stop(camarb_session *session);
 void memory_remember_recording(camarb_session *session, uint64_t recording);
 void memory_remember_photo(camarb_session *session, uint64_t photo);
 uint64_t memory_brokers_number(const struct memory *memory, uint64_t interruption);
@@ -347,31 +326,13 @@ void memory_stopped_while_away(camarb_session *session);
 /* ── Calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 enum call_kind {
-    CALL_DECLARE_CLIENT,
-    CALL_DECLARE_PRESENCE,
-    CALL_WATCH_CAMERAS,
-    CALL_CREATE_SESSION,
-    CALL_START,
-    CALL_STOP,
-    CALL_CONFIGURE,
-    CALL_CHECK,
-    CALL_READY,
-    CALL_CONTINUE,
-    CALL_PHOTO,
-    CALL_BRACKET,
-    CALL_START_RECORDING,
-    CALL_STOP_RECORDING,
-    CALL_PAUSE_RECORDING,
-    CALL_RESUME_RECORDING,
-    CALL_ATTACH_MICROPHONE,
-    CALL_APPEND_METADATA,
-    CALL_BEGIN_BATCH,
-    CALL_COMMIT_BATCH,
-    CALL_OF_FACE,
+    CALL_DECLARE_CLIENT, CALL_DECLARE_PRESENCE, CALL_WATCH_CAMERAS, CALL_CREATE_SESSION, CALL_START, CALL_STOP,
+    CALL_CONFIGURE, CALL_CHECK, CALL_READY, CALL_CONTINUE, CALL_PHOTO, CALL_BRACKET, CALL_START_RECORDING,
+    CALL_STOP_RECORDING, CALL_PAUSE_RECORDING, CALL_RESUME_RECORDING, CALL_ATTACH_MICROPHONE, CALL_APPEND_METADATA,
+    CALL_BEGIN_BATCH, CALL_COMMIT_BATCH, CALL_OF_FACE,
 };
 
-/* Biases, durations, ISOs. */
-#define BRACKET_KEYS 3
+#define BRACKET_KEYS 3 /* biases, durations, ISOs */
 
 /* A bracket that is asked for: its files, and as many values of each kind that it has. */
 struct bracket {
@@ -409,18 +370,20 @@ struct call {
 
 /* A negative errno number, with its sentence kept in the client. */
 int fail(camarb_client *client, int number, const char *name, const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The errno number of a D-Bus error; negative. */
-int error_number(const char *name);
-/* 0 where the client may be used; -ECHILD in a child, or what it ended by. */
-int client_check(camarb_client *client);
+int error_number(const char *name); /* the errno number of a D-Bus error; negative */
+int client_check(camarb_client *client); /* 0 where the client may be used; -ECHILD in a child, or what it ended by */
 
 /* A call to fill in and then to ask, or to free; NULL: it may not be made, and `*result` says why. */
 struct call *call_make(camarb_client *client, camarb_session *session, enum call_kind kind, int *result);
-/* Puts it behind the others, and sends it as soon as there is a broker. */
-camarb_call call_ask(struct call *call);
+camarb_call call_ask(struct call *call); /* puts it behind the others, and sends it as soon as there is a broker */
+/* Calls without other arguments than these, or with a copy of a configuration. -EINVAL where the session, or the configuration, is NULL. */
+camarb_call call_of_session(camarb_session *session, enum call_kind kind, uint64_t value);
+camarb_call call_with_configuration(
+    camarb_client *client, camarb_session *session, enum call_kind kind, const camarb_configuration *configuration);
+/* Duplicates the caller's descriptor for a call. Where that fails, the call is freed. */
+int call_duplicate(struct call *call, int file, int *into);
 void call_free(struct call *call);
-/* Sends what waits, in the order in which it was asked. */
-void calls_flush(camarb_client *client);
+void calls_flush(camarb_client *client); /* sends what waits, in the order in which it was asked */
 /* The connection has ended under them. */
 void calls_lost(camarb_client *client);
 void calls_fail_all(camarb_client *client, const char *error_name, const char *error);
@@ -452,13 +415,7 @@ void cameras_free(camarb_client *client);
  *         └──── a pause ────┴─────────────────┴── the end ───┘        any ──▶ over
  *
  * The first connection goes the same way; there is nothing to put back then. */
-enum phase {
-    PHASE_CONNECTING,
-    PHASE_AUTHENTICATING,
-    PHASE_PUTTING_BACK,
-    PHASE_CONNECTED,
-    PHASE_OVER,
-};
+enum phase { PHASE_CONNECTING, PHASE_AUTHENTICATING, PHASE_PUTTING_BACK, PHASE_CONNECTED, PHASE_OVER };
 
 /* A call of face.h that says what the client is, as the last broker took it: the next one is told the same. */
 struct declaration {
@@ -482,10 +439,8 @@ struct camarb_client {
     pid_t owner;
     int epoll, timer;
     int64_t armed;
-    /* There is something to take that no descriptor tells. */
-    bool wakes_soon;
-    /* A turn has left something undone. */
-    bool has_more;
+    bool wakes_soon; /* there is something to take that no descriptor tells */
+    bool has_more; /* a turn has left something undone */
     /* Nothing that libsystemd is just calling back for is taken down: the end waits until the turn is over. */
     bool is_in_turn;
     bool is_out_of_memory;
@@ -556,15 +511,12 @@ int connection_first(camarb_client *client);
 void connection_turn(camarb_client *client);
 void connection_ended(camarb_client *client, int number, const char *sentence);
 int64_t connection_due(camarb_client *client);
-/* Frees what it has, and tells nobody. */
-void connection_drop(camarb_client *client);
+void connection_drop(camarb_client *client); /* frees what it has, and tells nobody */
 /* Of the present broker; for what is sent, and answered to `handler` unless that is NULL. */
 sd_bus_message *call_message(camarb_client *client, uint64_t session, const char *member);
 int call_send(camarb_client *client, sd_bus_message *message, sd_bus_slot **slot, sd_bus_message_handler_t handler, void *context);
 /* False: it was made up by libsystemd because the connection ends, and is no answer. */
 bool answer_is_real(sd_bus_message *answer);
-/* The error of an answer, or NULL; the broker's silence has a name, too. */
-const sd_bus_error *answer_error(sd_bus_message *answer);
 
 /* putting_back.c */
 void back_begin(camarb_client *client);
@@ -581,6 +533,9 @@ void session_close_at_broker(camarb_client *client, uint64_t id);
 /* For good: the program is told, and the session stays until it is freed. */
 void session_end(camarb_session *session, const char *error_name, const char *error);
 void session_drop_slots(camarb_session *session);
+/* Why it did not run is of an earlier start. */
+void session_forget_stop(camarb_session *session);
+void session_note_refusal(camarb_session *session, const char *error);
 /* Asks for what it lacks: a secret, a stream, what it is. */
 void session_ask(camarb_session *session);
 int64_t session_stream_due(const camarb_session *session);

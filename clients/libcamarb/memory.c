@@ -9,7 +9,7 @@
 #include <string.h>
 
 static words all_access(camarb_client *client) {
-    return words_copy(client, (char *[]){"preview", "photo", "record", "configure", NULL});
+    return words_copy(client, (const char *[]){"preview", "photo", "record", "configure", NULL});
 }
 
 int memory_begin(camarb_client *client, struct memory *memory, const char *camera, const camarb_configuration *configuration) {
@@ -41,8 +41,6 @@ void memory_free(struct memory *memory) {
 }
 
 /* ── What the program asked ─────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-void memory_remember_stop(camarb_session *session) { session->memory.wants_to_run = false; }
 
 void memory_remember_recording(camarb_session *session, uint64_t recording) {
     struct memory *memory = &session->memory;
@@ -76,9 +74,9 @@ void memory_tell(camarb_session *session, struct event *event) {
     if (!event) return;
     event->told.session = session;
     event->told.sequence = ++session->memory.sequence;
-    if (!event->reason && event->causes && event->told.type != CAMARB_EVENT_ACCESS_CHANGED
+    if (!event->told.reason && event->told.causes && event->told.type != CAMARB_EVENT_ACCESS_CHANGED
         && event->told.type != CAMARB_EVENT_INTERRUPTION_ENDED)
-        event->reason = text_copy(session->client, event->causes[0]);
+        event->told.reason = text_copy(session->client, event->told.causes[0]);
     event_push(session->client, event);
 }
 
@@ -108,9 +106,9 @@ void memory_changed(camarb_session *session, words causes, const char *interrupt
     if (!event) return;
     event->told.interruption = open->id;
     event->told.decision = decision;
-    event->causes = words_copy(client, causes);
-    event->interrupter = text_copy(client, interrupter);
-    event->rule = text_copy(client, rule);
+    event->told.causes = words_copy(client, causes);
+    event->told.interrupter = text_copy(client, interrupter);
+    event->told.rule = text_copy(client, rule);
     memory_tell(session, event);
 }
 
@@ -126,7 +124,7 @@ static void tell_end(
         event->told.duration = now_ns() - open->since;
         event->told.will_resume = will_resume;
         event->told.recording = recording ? recording : open->recording;
-        event->causes = causes_union(client, open->causes_it_had, causes);
+        event->told.causes = causes_union(client, open->causes_it_had, causes);
     }
     interruption_clear(open);
     memory_tell(session, event);
@@ -153,57 +151,46 @@ void memory_has_new_grant(struct memory *memory) {
     memory->wants_secret = true;
 }
 
-/* ── What the broker says ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── What the broker says: whether the program is told, in so far as it has not been told already ────────────────────────────── */
 
-static void was_interrupted(camarb_session *session, struct event *event) {
+static bool was_interrupted(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
     memory->warned = 0;
-    /* A session that is interrupted has asked to run, also where the broker ends before it has said so in its answer.
-     * */
+    /* A session that is interrupted has asked to run, also where the broker ends before it has said so in its answer. */
     memory->wants_to_run = true;
     uint64_t mine = see(memory, event->told.interruption);
-    if (hold_notes(client, &memory->hold, event->causes, event->interrupter, event->rule)) {
-        event_free(event);
-        return;
-    }
+    if (hold_notes(client, &memory->hold, event->told.causes, event->told.interrupter, event->told.rule)) return false;
     if (memory->open.is_open && memory->open.is_carried) {
-        memory_changed(session, event->causes, event->interrupter, event->rule, event->told.decision);
-        event_free(event);
-        return;
+        memory_changed(session, event->told.causes, event->told.interrupter, event->told.rule, event->told.decision);
+        return false;
     }
     interruption_clear(&memory->open);
     memory->open = (struct interruption){
-        .is_open = true,
-        .id = mine,
-        .causes = words_copy(client, event->causes),
-        .causes_it_had = words_copy(client, event->causes),
-        .interrupter = text_copy(client, event->interrupter),
-        .recording = event->told.recording,
-        .since = now_ns(),
-    };
+        .is_open = true, .id = mine, .causes = words_copy(client, event->told.causes),
+        .causes_it_had = words_copy(client, event->told.causes),
+        .interrupter = text_copy(client, event->told.interrupter), .recording = event->told.recording,
+        .since = now_ns()};
     event->told.interruption = mine;
-    memory_tell(session, event);
+    return true;
 }
 
-static void interruption_changed(camarb_session *session, struct event *event) {
-    if (!hold_notes(session->client, &session->memory.hold, event->causes, event->interrupter, event->rule))
-        memory_changed(session, event->causes, event->interrupter, event->rule, event->told.decision);
-    event_free(event);
+static bool interruption_changed(camarb_session *session, struct event *event) {
+    if (!hold_notes(session->client, &session->memory.hold, event->told.causes, event->told.interrupter, event->told.rule))
+        memory_changed(session, event->told.causes, event->told.interrupter, event->told.rule, event->told.decision);
+    return false;
 }
 
-static void interruption_ended(camarb_session *session, struct event *event) {
+static bool interruption_ended(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
     hold_clear(&memory->hold);
     if (memory->open.is_open && memory->open.is_carried) {
-        tell_end(
-            session, event->causes, event->told.will_resume, event->told.recording, event->told.decision);
-        event_free(event);
-        return;
+        tell_end(session, event->told.causes, event->told.will_resume, event->told.recording, event->told.decision);
+        return false;
     }
     interruption_clear(&memory->open);
     event->told.interruption += memory->offset;
-    memory_tell(session, event);
+    return true;
 }
 
 static void did_start(camarb_session *session, struct event *event) {
@@ -216,15 +203,12 @@ static void did_start(camarb_session *session, struct event *event) {
     words_free(memory->access_causes);
     memory->access = all_access(session->client);
     memory->access_causes = NULL;
-    free(session->refusal);
-    free(session->stop_reason);
-    session->refusal = session->stop_reason = NULL;
+    session_forget_stop(session);
     /* The stream of an earlier grant is over, whether its end has been read or not. */
     if (session->stream) stream_end(session->stream);
     session->stream_due = 0;
     session->wants_properties = true;
     memory_end_carried(session, NULL, true, event->told.decision);
-    memory_tell(session, event);
 }
 
 static void session_stopped(camarb_session *session, struct event *event) {
@@ -233,54 +217,48 @@ static void session_stopped(camarb_session *session, struct event *event) {
     memory_runs_no_more(memory);
     memory->wants_to_run = false;
     free(session->stop_reason);
-    session->stop_reason = text_copy(session->client, event->reason);
+    session->stop_reason = text_copy(session->client, event->told.reason);
     memory_end_carried(session, NULL, false, event->told.decision);
     /* It closes an interruption of this broker's by itself. */
     interruption_clear(&memory->open);
-    memory_tell(session, event);
 }
 
-static void recording_finished(camarb_session *session, struct event *event) {
+static bool recording_finished(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
     uint64_t recording = event->told.recording;
     /* Told by the broker before, which ended over it. */
-    if (recording <= memory->last_recording_finished && recording != memory->recording) {
-        event_free(event);
-        return;
-    }
+    if (recording <= memory->last_recording_finished && recording != memory->recording) return false;
     if (recording > memory->last_recording_finished) memory->last_recording_finished = recording;
     memory->recording = 0;
-    memory_tell(session, event);
+    return true;
 }
 
 /* The next broker says again that it is paused. */
-static void recording_paused(camarb_session *session, struct event *event) {
+static bool recording_paused(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
     bool is_paused = event->told.type == CAMARB_EVENT_RECORDING_PAUSED, is_known = is_paused && memory->is_paused;
     memory->is_paused = is_paused;
-    if (is_known) event_free(event);
-    else memory_tell(session, event);
+    return !is_known;
 }
 
-static void access_changed(camarb_session *session, struct event *event) {
+static bool access_changed(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
-    bool is_known = memory->is_settling && words_equal(memory->access, event->access)
-        && words_equal(memory->access_causes, event->causes);
+    bool is_known = memory->is_settling && words_equal(memory->access, event->told.access)
+        && words_equal(memory->access_causes, event->told.causes);
     if (memory->is_settling) memory->wants_secret = true;
     memory->is_settling = false;
     words_free(memory->access);
     words_free(memory->access_causes);
-    memory->access = words_copy(client, event->access);
-    memory->access_causes = words_copy(client, event->causes);
-    if (is_known) event_free(event);
-    else memory_tell(session, event);
+    memory->access = words_copy(client, event->told.access);
+    memory->access_causes = words_copy(client, event->told.causes);
+    return !is_known;
 }
 
-static void configuration_applied(camarb_session *session, struct event *event) {
+static bool configuration_applied(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
-    camarb_configuration *now = configuration_copy(client, event->in_force);
+    camarb_configuration *now = configuration_copy(client, event->told.in_force);
     memory_learn(memory, client, event);
     /* Said where a session was switched to it, and there alone. */
     if (now) configuration_remove(now, "camera");
@@ -288,75 +266,68 @@ static void configuration_applied(camarb_session *session, struct event *event) 
     memory->knows_in_force = false;
     camarb_configuration_free(memory->in_force);
     memory->in_force = now;
-    camarb_configuration *shown = configuration_copy(client, event->in_force);
+    camarb_configuration *shown = configuration_copy(client, event->told.in_force);
     if (shown) {
         camarb_configuration_free(session->shown);
         session->shown = shown;
     }
-    if (is_known) event_free(event);
-    else memory_tell(session, event);
+    return !is_known;
 }
 
 /* The configuration in force goes on with it: memory that cannot be had shows at the next whole one. */
 static void camera_state_changed(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
-    if ((memory->in_force && configuration_merge(memory->in_force, event->in_force) == -ENOMEM)
-        || (session->shown && configuration_merge(session->shown, event->in_force) == -ENOMEM))
+    if ((memory->in_force && configuration_merge(memory->in_force, event->told.in_force) == -ENOMEM)
+        || (session->shown && configuration_merge(session->shown, event->told.in_force) == -ENOMEM))
         session->client->is_out_of_memory = true;
-    memory_tell(session, event);
 }
 
 void memory_arrived(camarb_session *session, struct event *event, uint64_t sequence) {
     struct memory *memory = &session->memory;
+    bool is_told = true;
     memory->expected = sequence + 1;
     /* Whatever a broker says of a session that is shown as running there, it has given it back. */
     if (memory->hold.kind == HOLD_RECLAIMING) memory_goes_on(session);
     switch (event->told.type) {
     case CAMARB_EVENT_WILL_BE_INTERRUPTED:
         event->told.interruption = memory->warned = see(memory, event->told.interruption);
-        memory_tell(session, event);
         break;
     case CAMARB_EVENT_INTERRUPTION_WITHDRAWN:
         memory->warned = 0;
         event->told.interruption += memory->offset;
-        memory_tell(session, event);
         break;
-    case CAMARB_EVENT_WAS_INTERRUPTED: was_interrupted(session, event); break;
-    case CAMARB_EVENT_INTERRUPTION_CHANGED: interruption_changed(session, event); break;
-    case CAMARB_EVENT_INTERRUPTION_ENDED: interruption_ended(session, event); break;
+    case CAMARB_EVENT_WAS_INTERRUPTED: is_told = was_interrupted(session, event); break;
+    case CAMARB_EVENT_INTERRUPTION_CHANGED: is_told = interruption_changed(session, event); break;
+    case CAMARB_EVENT_INTERRUPTION_ENDED: is_told = interruption_ended(session, event); break;
     case CAMARB_EVENT_DID_START_RUNNING: did_start(session, event); break;
-    case CAMARB_EVENT_DID_STOP_RUNNING:
-        memory_runs_no_more(memory);
-        memory_tell(session, event);
-        break;
-    case CAMARB_EVENT_ACCESS_CHANGED: access_changed(session, event); break;
+    case CAMARB_EVENT_DID_STOP_RUNNING: memory_runs_no_more(memory); break;
+    case CAMARB_EVENT_ACCESS_CHANGED: is_told = access_changed(session, event); break;
     case CAMARB_EVENT_SHARERS_CHANGED:
         words_free(memory->sharers);
-        memory->sharers = words_copy(session->client, event->sharers);
-        memory_tell(session, event);
+        memory->sharers = words_copy(session->client, event->told.sharers);
         break;
     case CAMARB_EVENT_SESSION_STOPPED: session_stopped(session, event); break;
     case CAMARB_EVENT_RECORDING_STARTED:
         memory->recording = event->told.recording;
         memory->is_paused = false;
-        memory_tell(session, event);
         break;
-    case CAMARB_EVENT_RECORDING_FINISHED: recording_finished(session, event); break;
+    case CAMARB_EVENT_RECORDING_FINISHED: is_told = recording_finished(session, event); break;
     case CAMARB_EVENT_PHOTO_CAPTURED:
         if (!take(memory->photos, &memory->photo_count, event->told.photo))
             keep(memory->photos_done, &memory->photo_done_count, PHOTOS_DONE_MAX, event->told.photo);
-        memory_tell(session, event);
         break;
-    case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
+    case CAMARB_EVENT_CONFIGURATION_APPLIED: is_told = configuration_applied(session, event); break;
     case CAMARB_EVENT_CAMERA_STATE_CHANGED: camera_state_changed(session, event); break;
     case CAMARB_EVENT_RECORDING_PAUSED:
-    case CAMARB_EVENT_RECORDING_RESUMED: recording_paused(session, event); break;
+    case CAMARB_EVENT_RECORDING_RESUMED: is_told = recording_paused(session, event); break;
     case CAMARB_EVENT_RAMP_FINISHED:
     case CAMARB_EVENT_CONNECTIONS_FORMED:
-    case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;
+    case CAMARB_EVENT_RUNTIME_ERROR: break;
     case CAMARB_EVENT_ANSWERED:
     case CAMARB_EVENT_CAMERAS_CHANGED:
     case CAMARB_EVENT_DISCONNECTED:
-    case CAMARB_EVENT_ENDED: event_free(event); break;
+    case CAMARB_EVENT_ENDED: is_told = false; break;
     }
+    if (is_told) memory_tell(session, event);
+    else event_free(event);
 }

@@ -113,7 +113,7 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
     (void)ignored;
     camarb_client *client = context;
     if (!answer_is_real(answer)) return 0;
-    const sd_bus_error *error = answer_error(answer);
+    const sd_bus_error *error = sd_bus_message_get_error(answer);
     camarb_session *session = client->back.session;
     /* This broker says nothing: it is as if it were not there, and there may be another. So it is where it does not let the client stand for
      * another process, as whom it must not go on itself. */

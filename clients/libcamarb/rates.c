@@ -11,8 +11,7 @@
 /* 25/2, 50/3 and 30/7 are cameras' rates. Among fractions with greater denominators almost any number would be near one. */
 #define SMALL_DENOMINATOR_MAX 8
 
-/* As cameras.c takes them from brokers; in hundredths it is a number of 32 bits. */
-#define RATE_MAX 1e6
+#define RATE_MAX 1e6 /* as cameras.c takes them from brokers; in hundredths it is a number of 32 bits */
 
 static bool is_near(double rate, double frames, uint32_t seconds, double tolerance) {
     return frames >= 1 && fabs(frames / seconds - rate) <= tolerance;

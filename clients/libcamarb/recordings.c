@@ -1,13 +1,13 @@
-/* Options, sound and metadata of recordings. */
+/* Brackets of photos; options, sound and metadata of recordings. */
 #include "inside.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* Options that count something are whole numbers on the wire, and numbers like all others in a configuration. */
 static bool is_count(const char *key) {
@@ -67,7 +67,7 @@ int microphone_append(sd_bus_message *message, const struct call *call) {
 
 int group_append(sd_bus_message *message, const struct call *call) {
     int result = sd_bus_message_append(message, "sx", call->word, call->time);
-    return result < 0 ? result : sd_bus_message_append_strv(message, call->items);
+    return result < 0 ? result : sd_bus_message_append_strv(message, (char **)call->items);
 }
 
 camarb_call camarb_session_attach_microphone(camarb_session *session, int socket, uint32_t sample_rate, uint32_t channels) {
@@ -75,12 +75,8 @@ camarb_call camarb_session_attach_microphone(camarb_session *session, int socket
     int result;
     struct call *call = call_make(session->client, session, CALL_ATTACH_MICROPHONE, &result);
     if (!call) return result;
-    call->file = fcntl(socket, F_DUPFD_CLOEXEC, 3);
-    if (call->file < 0) {
-        int number = -errno;
-        call_free(call);
-        return fail(session->client, number, NULL, "Descriptor %d cannot be passed on: %s.", socket, strerror(-number));
-    }
+    result = call_duplicate(call, socket, &call->file);
+    if (result < 0) return result;
     call->sample_rate = sample_rate;
     call->channels = channels;
     return call_ask(call);
@@ -91,8 +87,7 @@ camarb_call camarb_session_attach_microphone(camarb_session *session, int socket
 #define RATE_LEAST 8000
 #define SOUND_RATE_MAX 96000
 #define CHANNELS_MAX 2
-/* A call waits so long for room, for each packet. */
-#define PACKET_WAIT_MS 20
+#define PACKET_WAIT_MS 20 /* a call waits so long for room, for each packet */
 
 /* 0, or why the packet was not sent: -EAGAIN where there was no room in time, -EPIPE where there will be none. */
 static int packet_send(int socket, const void *packet, size_t bytes) {
@@ -129,20 +124,9 @@ int camarb_microphone_write(
     return outcome;
 }
 
-static camarb_call ask(camarb_session *session, enum call_kind kind) {
-    if (!session) return -EINVAL;
-    int result;
-    struct call *call = call_make(session->client, session, kind, &result);
-    return call ? call_ask(call) : result;
-}
-
-camarb_call camarb_session_pause_recording(camarb_session *session) { return ask(session, CALL_PAUSE_RECORDING); }
-
-camarb_call camarb_session_resume_recording(camarb_session *session) { return ask(session, CALL_RESUME_RECORDING); }
-
 /* A copy of a group's items, whole: what is too long is the broker's to refuse. NULL: there is no memory. */
 static words copy_items(const char *const *items, size_t count) {
-    words copy = calloc(count + 1, sizeof *copy);
+    const char **copy = calloc(count + 1, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++)
         if (!(copy[i] = strdup(items[i]))) {
             words_free(copy);
@@ -176,5 +160,70 @@ camarb_call camarb_session_append_metadata(
     call->time = time;
     call->items = copy_items(items, count);
     if (!call->word || !call->items) client->is_out_of_memory = true;
+    return call_ask(call);
+}
+
+/* ── Brackets: photos of consecutive frames, each with an exposure of its own ────────────────────────────────────────────────── */
+
+/* As the wire calls them, in the order of a bracket's values. */
+static const char *const keys[] = {"exposureTargetBiases", "exposureDurations", "isos"};
+_Static_assert(sizeof keys / sizeof keys[0] == BRACKET_KEYS, "each has its values");
+
+void bracket_free(struct bracket *bracket) {
+    for (size_t i = 0; bracket && i < bracket->count; i++) close(bracket->files[i]);
+    free(bracket);
+}
+
+static int option_append(sd_bus_message *message, const char *key, const double *values, size_t count) {
+    int result = sd_bus_message_open_container(message, 'e', "sv");
+    if (result >= 0) result = sd_bus_message_append(message, "s", key);
+    if (result >= 0) result = sd_bus_message_open_container(message, 'v', "ad");
+    if (result >= 0) result = sd_bus_message_append_array(message, 'd', values, count * sizeof *values);
+    for (int depth = 0; result >= 0 && depth < 2; depth++) result = sd_bus_message_close_container(message);
+    return result;
+}
+
+int bracket_append(sd_bus_message *message, const struct bracket *bracket) {
+    int result = sd_bus_message_open_container(message, 'a', "h");
+    for (size_t i = 0; result >= 0 && i < bracket->count; i++) result = sd_bus_message_append(message, "h", bracket->files[i]);
+    if (result >= 0) result = sd_bus_message_close_container(message);
+    if (result >= 0) result = sd_bus_message_open_container(message, 'a', "{sv}");
+    for (size_t key = 0; result >= 0 && key < BRACKET_KEYS; key++)
+        if (bracket->has[key]) result = option_append(message, keys[key], bracket->values[key], bracket->count);
+    return result < 0 ? result : sd_bus_message_close_container(message);
+}
+
+/* The photos' numbers follow each other: the first. 0, which is no photo's, where none comes. */
+uint64_t bracket_read(sd_bus_message *answer) {
+    const void *numbers;
+    size_t bytes;
+    return sd_bus_message_read_array(answer, 't', &numbers, &bytes) > 0 && bytes >= sizeof(uint64_t) ? *(const uint64_t *)numbers : 0;
+}
+
+camarb_call camarb_session_capture_bracket(
+    camarb_session *session, const int *files, size_t count, const double *biases, const double *durations, const double *isos) {
+    if (!session || !files) return -EINVAL;
+    camarb_client *client = session->client;
+    if (count < 1 || count > CAMARB_BRACKET_MAX)
+        return fail(client, -EINVAL, NULL, "A bracket has 1 to %d photos and as many files, and not %zu.", CAMARB_BRACKET_MAX, count);
+    int result;
+    struct call *call = call_make(client, session, CALL_BRACKET, &result);
+    if (!call) return result;
+    call->bracket = calloc(1, sizeof *call->bracket);
+    if (!call->bracket) {
+        client->is_out_of_memory = true;
+        return call_ask(call);
+    }
+    struct bracket *bracket = call->bracket;
+    const double *const values[] = {biases, durations, isos};
+    for (size_t key = 0; key < BRACKET_KEYS; key++) {
+        bracket->has[key] = values[key] != NULL;
+        if (values[key]) memcpy(bracket->values[key], values[key], count * sizeof *values[key]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        result = call_duplicate(call, files[i], &bracket->files[bracket->count]);
+        if (result < 0) return result;
+        bracket->count++;
+    }
     return call_ask(call);
 }

@@ -63,8 +63,6 @@ void memory_forget_others(struct memory *memory) {
     while (memory->other_count > 0) other_clear(&memory->others[--memory->other_count]);
 }
 
-void memory_begin_batch(camarb_session *session) { session->memory.batch_depth++; }
-
 void memory_commit_batch(camarb_session *session) {
     struct memory *memory = &session->memory;
     if (memory->batch_depth > 0) memory->batch_depth--;
@@ -99,29 +97,29 @@ void memory_remember_configuration(camarb_session *session, const camarb_configu
 /* Without its preset a session keeps the format, and the rate, that the preset chose. */
 static void keep_format(camarb_client *client, camarb_configuration *wanted, const struct event *event) {
     static const char *const rates[] = {"frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration"};
-    bool has_left = text_equals(camarb_configuration_word(event->asked, "sessionPreset"), "inputPriority")
+    bool has_left = text_equals(camarb_configuration_word(event->told.asked, "sessionPreset"), "inputPriority")
         && text_equals(camarb_configuration_word(wanted, "sessionPreset"), "inputPriority");
-    const char *format = camarb_configuration_word(event->in_force, "activeFormat");
+    const char *format = camarb_configuration_word(event->told.in_force, "activeFormat");
     if (!has_left || !format || camarb_configuration_word(wanted, "activeFormat")) return;
     bool has_rate = false;
     double number;
     for (size_t i = 0; i < 3; i++) has_rate |= camarb_configuration_number(wanted, rates[i], &number) == 0;
     if (camarb_configuration_set_word(wanted, "activeFormat", format) < 0) client->is_out_of_memory = true;
-    if (has_rate || camarb_configuration_number(event->in_force, rates[0], &number) < 0) return;
+    if (has_rate || camarb_configuration_number(event->told.in_force, rates[0], &number) < 0) return;
     if (camarb_configuration_set_number(wanted, rates[0], number) < 0) client->is_out_of_memory = true;
 }
 
 void memory_learn(struct memory *memory, camarb_client *client, const struct event *event) {
     camarb_configuration *wanted = &memory->configuration;
-    const char *preset = camarb_configuration_word(event->in_force, "sessionPreset");
-    if (!text_equals(event->by, "client")) return;
+    const char *preset = camarb_configuration_word(event->told.in_force, "sessionPreset");
+    if (!text_equals(event->told.by, "client")) return;
     /* A zoom that another format does not reach is over, and said to be 1 beside that format. */
     double zoom, said;
     if (camarb_configuration_number(wanted, "videoZoomFactor", &zoom) == 0
-        && camarb_configuration_number(event->asked, "videoZoomFactor", &said) == 0)
+        && camarb_configuration_number(event->told.asked, "videoZoomFactor", &said) == 0)
         camarb_configuration_set_number(wanted, "videoZoomFactor", said);
     /* A camera that lacks the session's preset begins with its own format. */
-    if (camarb_configuration_word(event->asked, "camera") && text_equals(preset, "inputPriority"))
+    if (camarb_configuration_word(event->told.asked, "camera") && text_equals(preset, "inputPriority"))
         configuration_remove(wanted, "sessionPreset");
     keep_format(client, wanted, event);
 }

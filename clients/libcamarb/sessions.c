@@ -18,8 +18,7 @@ static void session_clear(camarb_session *session) {
     free(session->end_name);
     free(session->end_sentence);
     event_free(session->end_event);
-    free(session->refusal);
-    free(session->stop_reason);
+    session_forget_stop(session);
     free(session->known_camera);
     camarb_configuration_free(session->shown);
     free(session);
@@ -102,8 +101,8 @@ void session_end(camarb_session *session, const char *error_name, const char *er
     if (!event) return;
     event->told.session = session;
     event->told.sequence = ++session->memory.sequence;
-    event->error_name = text_copy(client, error_name);
-    event->error = text_copy(client, error);
+    event->told.error_name = text_copy(client, error_name);
+    event->told.error = text_copy(client, error);
     event_push_last(client, event);
 }
 
@@ -113,11 +112,22 @@ void session_drop_slots(camarb_session *session) {
     session->properties_slot = sd_bus_slot_unref(session->properties_slot);
 }
 
+void session_note_refusal(camarb_session *session, const char *error) {
+    free(session->refusal);
+    session->refusal = text_copy(session->client, error);
+}
+
+void session_forget_stop(camarb_session *session) {
+    free(session->refusal);
+    free(session->stop_reason);
+    session->refusal = session->stop_reason = NULL;
+}
+
 void session_tell_runtime_error(camarb_session *session, const char *error_name, const char *error) {
     struct event *event = event_new(session->client, CAMARB_EVENT_RUNTIME_ERROR);
     if (!event) return;
-    event->error_name = text_copy(session->client, error_name);
-    event->error = text_copy(session->client, error);
+    event->told.error_name = text_copy(session->client, error_name);
+    event->told.error = text_copy(session->client, error);
     memory_tell(session, event);
 }
 
@@ -160,10 +170,8 @@ static int read_property(sd_bus_message *message, const char *key, void *into) {
     camarb_session *session = into;
     if (strcmp(key, "Camera") == 0) {
         const char *camera;
-        int result = variant_is(message, "s");
+        int result = word_read(message, &camera);
         if (result <= 0) return result;
-        result = sd_bus_message_read(message, "v", "s", &camera);
-        if (result < 0) return result;
         free(session->known_camera);
         session->known_camera = text_copy(session->client, camera);
         return 1;
@@ -187,7 +195,8 @@ static int properties_answered(sd_bus_message *answer, void *context, sd_bus_err
     if (!answer_is_real(answer)) return 0;
     session->properties_slot = sd_bus_slot_unref(session->properties_slot);
     /* Where they cannot be read, what was told before stands. */
-    if (!answer_error(answer) && dictionary_read(answer, read_property, session) == -ENOMEM) session->client->is_out_of_memory = true;
+    if (!sd_bus_message_get_error(answer) && dictionary_read(answer, read_property, session) == -ENOMEM)
+        session->client->is_out_of_memory = true;
     return 0;
 }
 
@@ -227,7 +236,7 @@ static int secret_answered(sd_bus_message *answer, void *context, sd_bus_error *
     session->secret_slot = sd_bus_slot_unref(session->secret_slot);
     const char *secret;
     /* A broker that knows no secrets, or a session that has no camera of its own: as if there were none. */
-    if (answer_error(answer) || sd_bus_message_read(answer, "s", &secret) <= 0) return 0;
+    if (sd_bus_message_get_error(answer) || sd_bus_message_read(answer, "s", &secret) <= 0) return 0;
     if (!memory->is_running || session->secret_run != memory->run || strlen(secret) >= sizeof memory->secret) return 0;
     snprintf(memory->secret, sizeof memory->secret, "%s", secret);
     return 0;
@@ -249,7 +258,7 @@ static int stream_answered(sd_bus_message *answer, void *context, sd_bus_error *
     if (!answer_is_real(answer)) return 0;
     session->stream_slot = sd_bus_slot_unref(session->stream_slot);
     session->stream_due = now_ns() + STREAM_PAUSE;
-    const sd_bus_error *error = answer_error(answer);
+    const sd_bus_error *error = sd_bus_message_get_error(answer);
     if (error) {
         int number = error_number(error->name);
         bool is_passing = number == -EBADFD || number == -EBUSY || number == -EDQUOT || number == -ESTALE || number == -ENOMEM;
@@ -293,54 +302,36 @@ void session_ask(camarb_session *session) {
 
 /* ── What the program asks ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static camarb_call ask(camarb_session *session, enum call_kind kind, uint64_t value) {
-    if (!session) return -EINVAL;
-    int result;
-    struct call *call = call_make(session->client, session, kind, &result);
-    if (!call) return result;
-    call->value = value;
-    return call_ask(call);
-}
-
 camarb_call camarb_session_start(camarb_session *session) {
-    if (session) {
-        free(session->refusal);
-        free(session->stop_reason);
-        session->refusal = session->stop_reason = NULL;
-    }
-    return ask(session, CALL_START, 0);
+    if (session) session_forget_stop(session);
+    return call_of_session(session, CALL_START, 0);
 }
 
 camarb_call camarb_session_stop(camarb_session *session) {
-    camarb_call call = ask(session, CALL_STOP, 0);
+    camarb_call call = call_of_session(session, CALL_STOP, 0);
     /* Nobody's camera is opened for a program that has said meanwhile that it wants it no more. */
     if (call > 0 && session->needs_putting_back) memory_stopped_while_away(session);
     return call;
 }
 
 camarb_call camarb_session_ready(camarb_session *session, uint64_t interruption) {
-    return ask(session, CALL_READY, interruption);
+    return call_of_session(session, CALL_READY, interruption);
 }
 
-camarb_call camarb_session_continue(camarb_session *session) { return ask(session, CALL_CONTINUE, 0); }
+camarb_call camarb_session_continue(camarb_session *session) { return call_of_session(session, CALL_CONTINUE, 0); }
 
-camarb_call camarb_session_stop_recording(camarb_session *session) { return ask(session, CALL_STOP_RECORDING, 0); }
+camarb_call camarb_session_stop_recording(camarb_session *session) { return call_of_session(session, CALL_STOP_RECORDING, 0); }
 
-static camarb_call ask_with_batch(camarb_session *session, enum call_kind kind, const camarb_configuration *batch) {
-    if (!session || !batch) return -EINVAL;
-    int result;
-    struct call *call = call_make(session->client, session, kind, &result);
-    if (!call) return result;
-    call->configuration = configuration_copy(session->client, batch);
-    return call_ask(call);
-}
+camarb_call camarb_session_pause_recording(camarb_session *session) { return call_of_session(session, CALL_PAUSE_RECORDING, 0); }
+
+camarb_call camarb_session_resume_recording(camarb_session *session) { return call_of_session(session, CALL_RESUME_RECORDING, 0); }
 
 camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch) {
-    return ask_with_batch(session, CALL_CONFIGURE, batch);
+    return session ? call_with_configuration(session->client, session, CALL_CONFIGURE, batch) : -EINVAL;
 }
 
 camarb_call camarb_session_check_configuration(camarb_session *session, const camarb_configuration *batch) {
-    return ask_with_batch(session, CALL_CHECK, batch);
+    return session ? call_with_configuration(session->client, session, CALL_CHECK, batch) : -EINVAL;
 }
 
 /* A photo's or recording's call with the caller's file and options. What files will do is the broker's to say; that it is one at
@@ -350,12 +341,8 @@ static camarb_call ask_with_file(camarb_session *session, enum call_kind kind, i
     int result;
     struct call *call = call_make(session->client, session, kind, &result);
     if (!call) return result;
-    call->file = fcntl(file, F_DUPFD_CLOEXEC, 3);
-    if (call->file < 0) {
-        int number = -errno;
-        call_free(call);
-        return fail(session->client, number, NULL, "Descriptor %d cannot be passed on: %s.", file, strerror(-number));
-    }
+    result = call_duplicate(call, file, &call->file);
+    if (result < 0) return result;
     if (options) call->configuration = configuration_copy(session->client, options);
     return call_ask(call);
 }

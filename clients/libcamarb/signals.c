@@ -46,7 +46,7 @@ enum field event_field(enum camarb_event_type type, size_t index) {
     return END;
 }
 
-static int read_text(camarb_client *client, sd_bus_message *message, char **into) {
+static int read_text(camarb_client *client, sd_bus_message *message, const char **into) {
     const char *text;
     int result = sd_bus_message_read(message, "s", &text);
     if (result > 0) *into = text_copy(client, text);
@@ -54,17 +54,18 @@ static int read_text(camarb_client *client, sd_bus_message *message, char **into
 }
 
 static int read_list(camarb_client *client, sd_bus_message *message, words *into) {
-    words list = NULL;
+    char **list = NULL;
     int result = sd_bus_message_read_strv(message, &list);
-    if (result >= 0) *into = words_copy(client, list);
-    words_free(list);
+    if (result >= 0) *into = words_copy(client, (words)list);
+    words_free((words)list);
     return result < 0 ? result : 1;
 }
 
-static int read_configuration(sd_bus_message *message, camarb_configuration **into) {
-    *into = camarb_configuration_new();
-    if (!*into) return -ENOMEM;
-    int result = configuration_read(message, *into);
+static int read_configuration(sd_bus_message *message, const camarb_configuration **into) {
+    camarb_configuration *read = camarb_configuration_new();
+    *into = read;
+    if (!read) return -ENOMEM;
+    int result = configuration_read(message, read);
     return result < 0 ? result : 1;
 }
 
@@ -72,11 +73,11 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
     camarb_event *told = &event->told;
     switch (field) {
     case INTERRUPTION: return sd_bus_message_read(message, "t", &told->interruption);
-    case CAUSES: return read_list(client, message, &event->causes);
-    case REASON: return read_text(client, message, &event->reason);
+    case CAUSES: return read_list(client, message, &event->told.causes);
+    case REASON: return read_text(client, message, &event->told.reason);
     case DEADLINE: return sd_bus_message_read(message, "x", &told->deadline);
-    case RULE: return read_text(client, message, &event->rule);
-    case INTERRUPTER: return read_text(client, message, &event->interrupter);
+    case RULE: return read_text(client, message, &event->told.rule);
+    case INTERRUPTER: return read_text(client, message, &event->told.interrupter);
     case RECORDING: return sd_bus_message_read(message, "t", &told->recording);
     case DURATION: return sd_bus_message_read(message, "x", &told->duration);
     case WILL_RESUME: {
@@ -86,26 +87,26 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
         return result;
     }
     case GRANT: return sd_bus_message_read(message, "t", &told->grant);
-    case ACCESS: return read_list(client, message, &event->access);
-    case SHARERS: return read_list(client, message, &event->sharers);
+    case ACCESS: return read_list(client, message, &event->told.access);
+    case SHARERS: return read_list(client, message, &event->told.sharers);
     case FRAMES: return sd_bus_message_read(message, "t", &told->frames);
     case BYTES: return sd_bus_message_read(message, "t", &told->bytes);
-    case NEXT_CHANCE: return read_text(client, message, &event->next_chance);
+    case NEXT_CHANCE: return read_text(client, message, &event->told.next_chance);
     case PHOTO: return sd_bus_message_read(message, "t", &told->photo);
     case WIDTH: return sd_bus_message_read(message, "u", &told->width);
     case HEIGHT: return sd_bus_message_read(message, "u", &told->height);
-    case ERROR_TEXT: return read_text(client, message, &event->error);
-    case ERROR_NAME: return read_text(client, message, &event->error_name);
-    case ASKED: return read_configuration(message, &event->asked);
-    case IN_FORCE: return read_configuration(message, &event->in_force);
-    case BY: return read_text(client, message, &event->by);
+    case ERROR_TEXT: return read_text(client, message, &event->told.error);
+    case ERROR_NAME: return read_text(client, message, &event->told.error_name);
+    case ASKED: return read_configuration(message, &event->told.asked);
+    case IN_FORCE: return read_configuration(message, &event->told.in_force);
+    case BY: return read_text(client, message, &event->told.by);
     case NUMBER: return sd_bus_message_read(message, "d", &told->number);
-    case CAMERA: return read_text(client, message, &event->camera);
-    case REOPEN: return read_list(client, message, &event->reopen);
-    case METADATA: return read_configuration(message, &event->metadata);
+    case CAMERA: return read_text(client, message, &event->told.camera);
+    case REOPEN: return read_list(client, message, &event->told.reopen);
+    case METADATA: return read_configuration(message, &event->told.metadata);
     case FRAMES_LEFT_OUT: return sd_bus_message_read(message, "t", &told->frames_left_out);
     case LAST_CAPTURE: return sd_bus_message_read(message, "x", &told->last_capture);
-    case CAUSE: return read_text(client, message, &event->cause);
+    case CAUSE: return read_text(client, message, &event->told.cause);
     case LATER:
     case END: break;
     }

@@ -1,9 +1,8 @@
 /* Slates: pictures in a camera's place that say why it is not there, for programs that cannot be told otherwise.
  *
  * A slate is text on one colour: the camera's name, why it is away, which app has it if that is wanted, and what happens next. The colour
- * is its kind's: what the
- * user has switched off must not look like what comes back by itself. So is the sign behind the text, for those who see the picture small,
- * or mirrored, as many programs show their user. White dots are set in the luma alone, so that all formats show the
+ * is its kind's: what the user has switched off must not look like what comes back by itself. So is the sign behind the text, for those who
+ * see the picture small, or mirrored, as many programs show their user. White dots are set in the luma alone, so that all formats show the
  * same picture; colour has half its resolution anyway. */
 #include "camarb-slate.h"
 
@@ -41,17 +40,6 @@ struct paint {
 
 static const struct paint letters = {235, 128, 128, 255, 255, 255};
 
-static struct paint ground_of(enum camarb_slate_kind kind) {
-    switch (kind) {
-    case CAMARB_SLATE_WAITING: return (struct paint){40, 128, 128, 28, 28, 28}; /* grey */
-    case CAMARB_SLATE_INTERRUPTED: return (struct paint){56, 152, 116, 87, 47, 31}; /* blue */
-    case CAMARB_SLATE_SWITCHED_OFF: return (struct paint){64, 112, 180, 24, 19, 139}; /* red */
-    case CAMARB_SLATE_NO_ACCESS: return (struct paint){70, 100, 150, 7, 56, 98}; /* brown */
-    case CAMARB_SLATE_NO_BROKER: return (struct paint){56, 146, 146, 84, 26, 76}; /* violet */
-    }
-    return (struct paint){40, 128, 128, 28, 28, 28};
-}
-
 /* ── What it says ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 struct sentence {
@@ -85,47 +73,44 @@ static const struct sentence sentences[] = {
     {"recorder-failed", "The camera fails again and again.", "Plug it in anew, then start it again in this app."},
 };
 
+/* By kind: its ground, and what it says where no cause is known: why, where there is no reason either, and what happens next. */
+static const struct kind {
+    struct paint ground;
+    const char *why, *next;
+} kinds[] = {
+    [CAMARB_SLATE_WAITING] = {{40, 128, 128, 28, 28, 28}, "The camera is being started.", ""}, /* grey */
+    [CAMARB_SLATE_INTERRUPTED] = {{56, 152, 116, 87, 47, 31}, "The camera is away.", by_itself}, /* blue */
+    [CAMARB_SLATE_SWITCHED_OFF] = /* red */
+        {{64, 112, 180, 24, 19, 139}, "The camera is switched off.", "Switch it on, and the picture comes back."},
+    [CAMARB_SLATE_NO_ACCESS] = /* brown */
+        {{70, 100, 150, 7, 56, 98}, "This app may not use the camera.", "This machine's administrator may allow it."},
+    [CAMARB_SLATE_NO_BROKER] = /* violet */
+        {{56, 146, 146, 84, 26, 76}, "The camera service does not run.", "The picture comes back when it runs again."},
+    /* A later version's. */
+    {{40, 128, 128, 28, 28, 28}, "", by_itself},
+};
+
+static const struct kind *kind_of(const camarb_slate *slate) {
+    const size_t last = sizeof kinds / sizeof *kinds - 1;
+    return &kinds[(size_t)slate->kind < last ? (size_t)slate->kind : last];
+}
+
 static struct sentence says(const camarb_slate *slate) {
     const char *reason = slate->reason ? slate->reason : "";
     for (size_t at = 0; at < sizeof sentences / sizeof *sentences; at++)
         if (strcmp(reason, sentences[at].cause) == 0) return sentences[at];
-    struct sentence said = {"", reason, by_itself};
-    switch (slate->kind) {
-    case CAMARB_SLATE_WAITING:
-        if (!*reason) said.why = "The camera is being started.";
-        said.next = "";
-        break;
-    case CAMARB_SLATE_INTERRUPTED:
-        if (!*reason) said.why = "The camera is away.";
-        break;
-    case CAMARB_SLATE_SWITCHED_OFF:
-        if (!*reason) said.why = "The camera is switched off.";
-        said.next = "Switch it on, and the picture comes back.";
-        break;
-    case CAMARB_SLATE_NO_ACCESS:
-        if (!*reason) said.why = "This app may not use the camera.";
-        said.next = "This machine's administrator may allow it.";
-        break;
-    case CAMARB_SLATE_NO_BROKER:
-        if (!*reason) said.why = "The camera service does not run.";
-        said.next = "The picture comes back when it runs again.";
-        break;
-    }
-    return said;
+    const struct kind *kind = kind_of(slate);
+    return (struct sentence){"", *reason ? reason : kind->why, kind->next};
 }
 
 /* ── Letters ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static const struct slate_glyph *glyph(uint16_t letter) {
-    static const struct slate_glyph box = {0, 0x0000007e42424242, 0x4242427e00000000};
-    size_t low = 0, high = sizeof slate_glyphs / sizeof *slate_glyphs;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (slate_glyphs[middle].letter == letter) return &slate_glyphs[middle];
-        if (slate_glyphs[middle].letter < letter)
-            low = middle + 1;
-        else
-            high = middle;
+    static const struct slate_glyph box = {0x0000007e42424242, 0x4242427e00000000};
+    size_t before = 0;
+    for (size_t run = 0; run < sizeof slate_runs / sizeof *slate_runs; before += slate_runs[run++].count) {
+        uint32_t at = (uint32_t)letter - slate_runs[run].first;
+        if (at < slate_runs[run].count) return &slate_glyphs[before + at];
     }
     return &box;
 }
@@ -246,35 +231,23 @@ static int is_possible(const struct canvas *canvas) {
     return 1;
 }
 
-/* Repeats a pattern over whole rows, padding included; the first row is written, the others are copies of it. */
-static void fill(uint8_t *plane, uint32_t stride, uint32_t rows, const uint8_t *pattern, uint32_t length) {
-    for (uint32_t at = 0; at < stride; at++) plane[at] = pattern[at % length];
-    for (uint32_t row = 1; row < rows; row++) memcpy(plane + (size_t)row * stride, plane, stride);
-}
-
-static void fill_all(const struct canvas *canvas, struct paint ground) {
-    uint8_t *const *planes = canvas->planes;
-    uint32_t half = (canvas->height + 1) / 2;
-    switch (canvas->layout) {
-    case NV12:
-        fill(planes[0], canvas->strides[0], canvas->height, &ground.y, 1);
-        fill(planes[1], canvas->strides[1], half, (uint8_t[]){ground.u, ground.v}, 2);
-        break;
-    case YU12:
-        fill(planes[0], canvas->strides[0], canvas->height, &ground.y, 1);
-        fill(planes[1], canvas->strides[1], half, &ground.u, 1);
-        fill(planes[2], canvas->strides[2], half, &ground.v, 1);
-        break;
-    case YUYV:
-        fill(planes[0], canvas->strides[0], canvas->height, (uint8_t[]){ground.y, ground.u, ground.y, ground.v}, 4);
-        break;
-    case BGRX:
-        fill(planes[0], canvas->strides[0], canvas->height, (uint8_t[]){ground.blue, ground.green, ground.red, 255}, 4);
-        break;
-    case RGB3:
-        fill(planes[0], canvas->strides[0], canvas->height, (uint8_t[]){ground.red, ground.green, ground.blue}, 3);
-        break;
-    case NONE: break;
+/* Repeats each plane's pattern over whole rows, padding included; the first row is written, the others are copies of it. */
+static void fill(const struct canvas *canvas, struct paint ground) {
+    const struct {
+        uint32_t length;
+        uint8_t bytes[4];
+    } patterns[NONE][3] = {
+        [NV12] = {{1, {ground.y}}, {2, {ground.u, ground.v}}},
+        [YU12] = {{1, {ground.y}}, {1, {ground.u}}, {1, {ground.v}}},
+        [YUYV] = {{4, {ground.y, ground.u, ground.y, ground.v}}},
+        [BGRX] = {{4, {ground.blue, ground.green, ground.red, 255}}},
+        [RGB3] = {{3, {ground.red, ground.green, ground.blue}}},
+    }, *pattern = patterns[canvas->layout];
+    for (int at = 0; at < 3 && pattern[at].length; at++) {
+        uint8_t *plane = canvas->planes[at];
+        uint32_t stride = canvas->strides[at], rows = at ? (canvas->height + 1) / 2 : canvas->height;
+        for (uint32_t byte = 0; byte < stride; byte++) plane[byte] = pattern[at].bytes[byte % pattern[at].length];
+        for (uint32_t row = 1; row < rows; row++) memcpy(plane + (size_t)row * stride, plane, stride);
     }
 }
 
@@ -342,8 +315,8 @@ static void lighten(const struct canvas *canvas, uint32_t y, uint32_t from, uint
 }
 
 /* In the picture's middle, the right half as the left one. What is as far from the middle, in 64ths, is looked at once a row. */
-static void draw_sign(const struct canvas *canvas, enum camarb_slate_kind kind) {
-    struct paint ground = ground_of(kind);
+static void draw_sign(const struct canvas *canvas, const camarb_slate *slate) {
+    struct paint ground = kind_of(slate)->ground;
     uint32_t width = canvas->width, height = canvas->height, side = (width < height ? width : height) / 4 * SIGN_QUARTERS;
     /* How many columns from the left are so far from the middle, or farther. */
     uint32_t columns[65];
@@ -352,7 +325,7 @@ static void draw_sign(const struct canvas *canvas, enum camarb_slate_kind kind) 
         /* To the middle of a pixel, both doubled, since either middle may be half a pixel. */
         int32_t down = ((int32_t)(2 * y + 1) - (int32_t)height) * 64 / (int32_t)side;
         for (int32_t far = 0; far < 64; far++) {
-            if (!is_in_sign(kind, far, down)) continue;
+            if (!is_in_sign(slate->kind, far, down)) continue;
             lighten(canvas, y, columns[far + 1], columns[far], ground);
             lighten(canvas, y, width - columns[far], width - columns[far + 1], ground);
         }
@@ -401,8 +374,8 @@ int camarb_slate_draw(
     uint32_t side, margin;
     lay_out(&page, slate, width, height, &side, &margin);
 
-    fill_all(&canvas, ground_of(slate->kind));
-    draw_sign(&canvas, slate->kind);
+    fill(&canvas, kind_of(slate)->ground);
+    draw_sign(&canvas, slate);
     uint32_t y = (height - (uint32_t)page.count * SLATE_GLYPH_HEIGHT * side) / 2;
     for (size_t at = 0; at < page.count; at++, y += SLATE_GLYPH_HEIGHT * side)
         draw_line(&canvas, &page.lines[at], margin, y, side);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,7 @@ struct buffer {
     char pixel_format[8];
     void *memory;
     size_t bytes;
-    /* Frames in it that wait or are held. */
-    unsigned users;
+    unsigned users; /* frames in it that wait or are held */
 };
 
 struct waiting {
@@ -66,6 +66,7 @@ struct stream {
     struct waiting waiting[FRAMES_WAITING_MAX];
     size_t waiting_count;
     struct camarb_frame held[FRAMES_HELD_MAX];
+    char lie[256]; /* the sentence about what no recorder core sends */
 };
 
 /* ── Beginning and end ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -138,8 +139,11 @@ static void stream_is_over(struct stream *stream) {
     stream_end(stream);
 }
 
-static void stream_is_broken(struct stream *stream, const char *sentence) {
+static void stream_is_broken(struct stream *stream, const char *wrong) {
     camarb_session *session = stream->session;
+    /* It goes with the stream. */
+    char sentence[sizeof stream->lie];
+    snprintf(sentence, sizeof sentence, "%s", wrong);
     stream_is_over(stream);
     if (!session) return;
     session->broken_run = session->memory.run;
@@ -157,12 +161,8 @@ void stream_adopt(camarb_session *session, int descriptor) {
         return;
     }
     *stream = (struct stream){
-        .next = client->streams,
-        .client = client,
-        .session = session,
-        .descriptor = descriptor,
-        .grant = session->memory.grant,
-    };
+        .next = client->streams, .client = client, .session = session, .descriptor = descriptor,
+        .grant = session->memory.grant};
     client->streams = stream;
     session->stream = stream;
     stream_read(stream);
@@ -232,51 +232,41 @@ static void begin_generation(struct stream *stream) {
     collect(stream);
 }
 
+__attribute__((format(printf, 2, 3))) static const char *lie(struct stream *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(stream->lie, sizeof stream->lie, format, arguments);
+    va_end(arguments);
+    return stream->lie;
+}
+
 /* NULL, or what is wrong with it. */
-static const char *take_buffer(struct stream *stream, const uint8_t *record, int descriptor, char *sentence, size_t room) {
+static const char *take_buffer(struct stream *stream, const uint8_t *record, int descriptor) {
     if (stream->has_frame) begin_generation(stream);
     uint32_t index = get32(record, 4), width = get32(record, 8), height = get32(record, 12), stride = get32(record, 16);
     uint64_t size = get64(record, 24);
     if (width < 2 || height < 2 || width > SIDE_MAX || height > SIDE_MAX || width % 2 || height % 2 || find(stream, index)
-        || stream->buffer_count == BUFFERS_MAX) {
-        snprintf(sentence, room, "Buffer %u is %ux%u, is there twice, or is one of too many; the stream ended.", index, width,
-            height);
-        return sentence;
-    }
+        || stream->buffer_count == BUFFERS_MAX)
+        return lie(stream, "Buffer %u is %ux%u, is there twice, or is one of too many; the stream ended.", index, width, height);
     bool is_known = memcmp(record + 20, "420v", 4) == 0 || memcmp(record + 20, "420f", 4) == 0;
-    if (!is_known) {
-        snprintf(sentence, room, "Buffer %u is neither 420v nor 420f; the stream ended.", index);
-        return sentence;
-    }
+    if (!is_known) return lie(stream, "Buffer %u is neither 420v nor 420f; the stream ended.", index);
     /* At most 6 GiB and some: it fits in 64 bits whatever it is multiplied from. */
     uint64_t needed = (uint64_t)stride * height + (uint64_t)stride * (height / 2);
-    if (stride < width || stride > 4 * SIDE_MAX || needed > size || needed > SIZE_MAX) {
-        snprintf(sentence, room,
-            "Buffer %u has rows of %u bytes and %llu bytes in all, where a picture of %ux%u has more; the stream ended.", index,
-            stride, (unsigned long long)size, width, height);
-        return sentence;
-    }
-    if (descriptor < 0 || !is_safe(descriptor, size)) {
-        snprintf(sentence, room, "Buffer %u is smaller than was said, or not sealed against shrinking; the stream ended.", index);
-        return sentence;
-    }
+    if (stride < width || stride > 4 * SIDE_MAX || needed > size || needed > SIZE_MAX)
+        return lie(stream, "Buffer %u has rows of %u bytes and %llu bytes in all, where a picture of %ux%u has more; the stream ended.",
+            index, stride, (unsigned long long)size, width, height);
+    if (descriptor < 0 || !is_safe(descriptor, size))
+        return lie(stream, "Buffer %u is smaller than was said, or not sealed against shrinking; the stream ended.", index);
     struct buffer *buffer = calloc(1, sizeof *buffer);
     void *memory = buffer ? mmap(NULL, needed, PROT_READ, MAP_SHARED, descriptor, 0) : MAP_FAILED;
     if (memory == MAP_FAILED) {
-        snprintf(sentence, room, "Mapping buffer %u failed: %s; the stream ended.", index, strerror(errno));
+        lie(stream, "Mapping buffer %u failed: %s; the stream ended.", index, strerror(errno));
         free(buffer);
-        return sentence;
+        return stream->lie;
     }
     *buffer = (struct buffer){
-        .next = stream->buffers,
-        .index = index,
-        .generation = stream->generation,
-        .width = width,
-        .height = height,
-        .stride = stride,
-        .memory = memory,
-        .bytes = needed,
-    };
+        .next = stream->buffers, .index = index, .generation = stream->generation, .width = width, .height = height,
+        .stride = stride, .memory = memory, .bytes = needed};
     memcpy(buffer->pixel_format, record + 20, 4);
     stream->buffers = buffer;
     stream->buffer_count++;
@@ -291,14 +281,11 @@ static void drop_first(struct stream *stream) {
     give_back(stream, first.buffer);
 }
 
-static const char *take_frame(struct stream *stream, const uint8_t *record, char *sentence, size_t room) {
+static const char *take_frame(struct stream *stream, const uint8_t *record) {
     uint32_t index = get32(record, 4);
     struct buffer *buffer = find(stream, index);
-    if (!buffer || buffer->users > 0) {
-        snprintf(sentence, room, buffer ? "A frame came in buffer %u, which was not given back; the stream ended."
-                                        : "A frame came in buffer %u, which was never announced; the stream ended.", index);
-        return sentence;
-    }
+    if (!buffer) return lie(stream, "A frame came in buffer %u, which was never announced; the stream ended.", index);
+    if (buffer->users > 0) return lie(stream, "A frame came in buffer %u, which was not given back; the stream ended.", index);
     stream->has_frame = true;
     /* Nobody's clock is in the future or before its beginning; programs count with what they are told. */
     int64_t captured = (int64_t)get64(record, 16), now = now_ns();
@@ -306,11 +293,8 @@ static const char *take_frame(struct stream *stream, const uint8_t *record, char
     buffer->users++;
     if (stream->waiting_count == FRAMES_WAITING_MAX) drop_first(stream);
     stream->waiting[stream->waiting_count++] = (struct waiting){
-        .buffer = buffer,
-        .sequence = get64(record, 8),
-        .captured = captured,
-        .flags = get32(record, 32) & (CAMARB_PICTURE_CONFIGURATION_CHANGED | CAMARB_PICTURE_SLATE),
-    };
+        .buffer = buffer, .sequence = get64(record, 8), .captured = captured,
+        .flags = get32(record, 32) & (CAMARB_PICTURE_CONFIGURATION_CHANGED | CAMARB_PICTURE_SLATE)};
     return NULL;
 }
 
@@ -351,15 +335,14 @@ void stream_read(struct stream *stream) {
         int passed;
         ssize_t count = receive(stream->descriptor, record, &passed);
         if (count == -EAGAIN) return;
-        char sentence[256];
         const char *wrong = NULL;
         bool is_end = count <= 0;
         if (count > 0 && count < RECORD_BYTES) {
             wrong = "A packet came that is no record; the stream ended.";
         } else if (count > 0) {
             switch (get32(record, 0)) {
-            case TAG_BUFFER: wrong = take_buffer(stream, record, passed, sentence, sizeof sentence); break;
-            case TAG_FRAME: wrong = take_frame(stream, record, sentence, sizeof sentence); break;
+            case TAG_BUFFER: wrong = take_buffer(stream, record, passed); break;
+            case TAG_FRAME: wrong = take_frame(stream, record); break;
             case TAG_END: is_end = true; break;
             default: wrong = "A record came that no recorder core sends; the stream ended.";
             }
@@ -411,22 +394,11 @@ camarb_frame *camarb_session_next_frame(camarb_session *session) {
     memmove(&stream->waiting[0], &stream->waiting[1], --stream->waiting_count * sizeof first);
     const struct buffer *buffer = first.buffer;
     const uint8_t *memory = buffer->memory;
-    *frame = (struct camarb_frame){
-        .stream = stream,
-        .buffer = first.buffer,
-        .is_held = true,
-        .picture = {
-            .width = buffer->width,
-            .height = buffer->height,
-            .planes = {memory, memory + (size_t)buffer->stride * buffer->height},
-            .strides = {buffer->stride, buffer->stride},
-            .plane_count = 2,
-            .flags = first.flags,
-            .sequence = first.sequence,
-            .grant = stream->grant,
-            .captured = first.captured,
-        },
-    };
+    *frame = (struct camarb_frame){.stream = stream, .buffer = first.buffer, .is_held = true};
+    frame->picture = (camarb_picture){
+        .width = buffer->width, .height = buffer->height, .planes = {memory, memory + (size_t)buffer->stride * buffer->height},
+        .strides = {buffer->stride, buffer->stride}, .plane_count = 2, .flags = first.flags, .sequence = first.sequence,
+        .grant = stream->grant, .captured = first.captured};
     memcpy(frame->picture.pixel_format, buffer->pixel_format, sizeof frame->picture.pixel_format);
     return frame;
 }

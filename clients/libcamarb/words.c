@@ -48,15 +48,15 @@ bool words_equal(words one, words other) {
 }
 
 void words_free(words list) {
-    for (size_t i = 0; list && list[i]; i++) free(list[i]);
-    free(list);
+    for (size_t i = 0; list && list[i]; i++) free((char *)list[i]);
+    free((void *)list);
 }
 
 words words_copy(camarb_client *client, words list) {
     size_t count = words_count(list);
     if (count == 0) return NULL;
     if (count > WORDS_MAX) count = WORDS_MAX;
-    words copy = calloc(count + 1, sizeof *copy);
+    const char **copy = calloc(count + 1, sizeof *copy);
     if (!copy) {
         client->is_out_of_memory = true;
         return NULL;
@@ -70,23 +70,15 @@ words words_copy(camarb_client *client, words list) {
     return copy;
 }
 
-words words_of(camarb_client *client, const char *word) { return words_copy(client, (char *[]){(char *)word, NULL}); }
+words words_of(camarb_client *client, const char *word) { return words_copy(client, (const char *[]){word, NULL}); }
 
 /* The order in which causes tell what keeps a session from its camera. One that is not among them is a newer broker's. */
 static size_t cause_rank(const char *cause) {
     static const char *const ranks[] = {
-        "video-device-disconnected",
-        "video-device-blocked-by-privacy",
-        "system-sleep",
-        "login-session-inactive",
-        "recorder-reset",
-        CAUSE_BROKER_RESTARTED,
-        "device-error",
-        "sensitive-content-mitigation-activated",
-        "video-device-not-available-in-background",
-        "video-device-not-available-with-multiple-foreground-apps",
-        "video-device-not-available-due-to-system-pressure",
-        "video-device-in-use-by-another-client",
+        "video-device-disconnected", "video-device-blocked-by-privacy", "system-sleep", "login-session-inactive",
+        "recorder-reset", CAUSE_BROKER_RESTARTED, "device-error", "sensitive-content-mitigation-activated",
+        "video-device-not-available-in-background", "video-device-not-available-with-multiple-foreground-apps",
+        "video-device-not-available-due-to-system-pressure", "video-device-in-use-by-another-client",
         "audio-device-in-use-by-another-client",
     };
     size_t count = sizeof ranks / sizeof ranks[0];
@@ -96,7 +88,7 @@ static size_t cause_rank(const char *cause) {
 }
 
 words causes_union(camarb_client *client, words one, words other) {
-    words all = calloc(words_count(one) + words_count(other) + 1, sizeof *all);
+    const char **all = calloc(words_count(one) + words_count(other) + 1, sizeof *all);
     if (!all) {
         client->is_out_of_memory = true;
         return NULL;

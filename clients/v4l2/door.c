@@ -15,8 +15,7 @@
 /* How long a program's call may wait for the list of cameras, of a broker that is there: as long as libcamarb lets that take to
  * authenticate. One that was just started describes its cameras first. */
 #define LEARNING_TIME_MAX (10 * SECOND)
-/* Programs try one number after the other, and see one state of the machine. */
-#define KNOWLEDGE_AGE_MAX SECOND
+#define KNOWLEDGE_AGE_MAX SECOND /* programs try one number after the other, and see one state of the machine */
 
 pthread_mutex_t door_lock = PTHREAD_MUTEX_INITIALIZER, list_lock = PTHREAD_MUTEX_INITIALIZER;
 __thread int door_inside;
@@ -29,8 +28,7 @@ static _Atomic(struct file *) files[DESCRIPTORS_MAX];
 static _Atomic unsigned char own[DESCRIPTORS_MAX];
 static _Atomic unsigned descriptor_count;
 
-/* The process that this state belongs to; 0: none yet. */
-static _Atomic pid_t owner;
+static _Atomic pid_t owner; /* the process that this state belongs to; 0: none yet */
 
 static camarb_client *client;
 static bool knows_cameras, has_broker;
@@ -78,7 +76,7 @@ bool door_is_here(void) {
     return !known || known == getpid();
 }
 
-static void own_close(int descriptor) {
+void door_own_close(int descriptor) {
     if (descriptor < 0) return;
     door_own(descriptor, false);
     close(descriptor);
@@ -97,8 +95,8 @@ static void in_child(void) {
     for (size_t at = 0; at < DESCRIPTORS_MAX && atomic_load(&descriptor_count); at++) {
         struct file *file = atomic_load(&files[at]);
         if (file) {
-            own_close(file->signal);
-            own_close(file->drain);
+            door_own_close(file->signal);
+            door_own_close(file->drain);
             file->signal = file->drain = -1;
             file->is_void = true;
             file->users = 0;
@@ -161,18 +159,12 @@ static struct device *device_of(const char *id) {
     return NULL;
 }
 
-static bool is_taken(int number) {
-    for (size_t at = 0; at < device_count; at++)
-        if (devices[at]->number == number) return true;
-    return false;
-}
-
 /* A camera that is a node of this machine keeps that node's number; others get the first free one. */
 static int number_for(const char *id) {
     int real = nodes_number(id);
-    if (real >= 0 && real <= NUMBER_MAX && !is_taken(real)) return real;
+    if (real >= 0 && real <= NUMBER_MAX && !door_device(real)) return real;
     for (int number = 0; number <= NUMBER_MAX; number++)
-        if (!is_taken(number) && !nodes_exists(number)) return number;
+        if (!door_device(number) && !nodes_exists(number)) return number;
     return -1;
 }
 
@@ -267,8 +259,8 @@ void door_own(int descriptor, bool is_own) {
 }
 
 static void file_free(struct file *file) {
-    own_close(file->signal);
-    own_close(file->drain);
+    door_own_close(file->signal);
+    door_own_close(file->drain);
     free(file);
 }
 
@@ -329,7 +321,7 @@ void file_signal(struct file *file) {
     /* Closed past all hooks, a number may be another file of the program's by now: that gets no bytes of ours, and loses none. */
     if (!file_is_whole(file)) return;
     bool streams = !file->is_void && queue->owner == file && queue->is_streaming;
-    int wanted = streams ? (int)queue_count(file->device) : 1, there = 0;
+    int wanted = streams ? (int)queue->ready.count : 1, there = 0;
     char bytes[BUFFERS_MAX + 1] = "";
     if (ioctl(file->signal, FIONREAD, &there) < 0) return;
     if (there < wanted && write(file->signal, bytes, (size_t)(wanted - there)) < 0) return;
@@ -339,12 +331,14 @@ void file_signal(struct file *file) {
     }
 }
 
+void file_event_drop(struct file *file) {
+    file->event_first = (file->event_first + 1) % EVENTS_MAX;
+    file->event_count--;
+}
+
 void file_event(struct file *file, const struct v4l2_event *event) {
-    if (file->event_count == EVENTS_MAX) {
-        /* The oldest goes, as in the kernel. */
-        file->event_first = (file->event_first + 1) % EVENTS_MAX;
-        file->event_count--;
-    }
+    /* The oldest goes, as in the kernel. */
+    if (file->event_count == EVENTS_MAX) file_event_drop(file);
     struct v4l2_event *kept = &file->events[(file->event_first + file->event_count++) % EVENTS_MAX];
     *kept = *event;
     kept->sequence = file->event_sequence++;
@@ -417,67 +411,66 @@ void door_duplicate(int from, int to) {
     door_leave(cancel);
 }
 
-int door_number(int descriptor) {
-    if (!door_has(descriptor)) return -1;
-    int number = -1;
-    int cancel = door_enter();
+/* The file of a descriptor, with the lock; NULL, and without: none of ours. */
+static struct file *enter(int descriptor, int *cancel) {
+    if (!door_has(descriptor)) return NULL;
+    *cancel = door_enter();
     struct file *file = file_take(descriptor);
-    if (file) {
-        number = file->device->number;
-        file_give(file);
-    }
+    if (!file) door_leave(*cancel);
+    return file;
+}
+
+static void leave(struct file *file, int cancel) {
+    file_give(file);
     door_leave(cancel);
+}
+
+int door_number(int descriptor) {
+    int cancel;
+    struct file *file = enter(descriptor, &cancel);
+    if (!file) return -1;
+    int number = file->device->number;
+    leave(file, cancel);
     return number;
 }
 
 bool door_has_event(int descriptor) {
-    if (!door_has(descriptor)) return false;
-    bool has = false;
-    int cancel = door_enter();
-    struct file *file = file_take(descriptor);
-    if (file) {
-        has = file->event_count > 0;
-        file_give(file);
-    }
-    door_leave(cancel);
+    int cancel;
+    struct file *file = enter(descriptor, &cancel);
+    if (!file) return false;
+    bool has = file->event_count > 0;
+    leave(file, cancel);
     return has;
 }
 
 int door_ioctl(int descriptor, unsigned long request, void *argument) {
-    if (!door_has(descriptor)) return -ENOSYS;
-    int result = -ENOSYS;
-    int cancel = door_enter();
-    struct file *file = file_take(descriptor);
-    if (file) {
-        result = file->is_void ? -ENODEV : answer(file, request, argument, descriptor);
-        file_give(file);
-    }
-    door_leave(cancel);
+    int cancel;
+    struct file *file = enter(descriptor, &cancel);
+    if (!file) return -ENOSYS;
+    int result = file->is_void ? -ENODEV : answer(file, request, argument, descriptor);
+    leave(file, cancel);
     return result;
 }
 
 void *door_map(int descriptor, void *at, size_t length, int protection, int flags, off_t offset, int *error) {
-    void *mapped = MAP_FAILED;
+    int cancel;
+    struct file *file = enter(descriptor, &cancel);
     *error = ENOSYS;
-    int cancel = door_enter();
-    struct file *file = file_take(descriptor);
-    if (file) {
-        struct queue *queue = &file->device->queue;
-        struct stat status;
-        struct buffer *buffer;
-        int found = file->is_void ? -ENODEV : queue_map(file->device, (uint64_t)offset, length, &buffer);
-        /* MAP_SHARED_VALIDATE has its bit, too. */
-        if (!found && !(flags & MAP_SHARED)) found = -EINVAL;
-        /* The program may have closed our memory's descriptor in a way that no hook sees, and have another file there. */
-        if (!found && (fstat(queue->file, &status) < 0 || status.st_dev != queue->file_device || status.st_ino != queue->file_inode))
-            found = -ENODEV;
-        if (!found) {
-            mapped = mmap(at, length, protection, flags, queue->file, offset);
-            if (mapped == MAP_FAILED) found = -errno;
-        }
-        *error = -found;
-        file_give(file);
+    if (!file) return MAP_FAILED;
+    struct queue *queue = &file->device->queue;
+    struct stat status;
+    void *mapped = MAP_FAILED;
+    int found = file->is_void ? -ENODEV : queue_map(file->device, (uint64_t)offset, length);
+    /* MAP_SHARED_VALIDATE has its bit, too. */
+    if (!found && !(flags & MAP_SHARED)) found = -EINVAL;
+    /* The program may have closed our memory's descriptor in a way that no hook sees, and have another file there. */
+    if (!found && (fstat(queue->file, &status) < 0 || status.st_dev != queue->file_device || status.st_ino != queue->file_inode))
+        found = -ENODEV;
+    if (!found) {
+        mapped = mmap(at, length, protection, flags, queue->file, offset);
+        if (mapped == MAP_FAILED) found = -errno;
     }
-    door_leave(cancel);
+    *error = -found;
+    leave(file, cancel);
     return mapped;
 }

@@ -37,8 +37,7 @@
 #define MILLISECOND INT64_C(1000000)
 
 enum {
-    /* More cameras than a machine has; libcamarb knows as many. */
-    DEVICES_MAX = 64,
+    DEVICES_MAX = 64, /* more cameras than a machine has; libcamarb knows as many */
     /* As videobuf2 has it. */
     BUFFERS_MAX = 32,
     SIZES_MAX = 64,
@@ -186,8 +185,7 @@ struct file {
 
 extern pthread_mutex_t door_lock;
 
-/* For the listings of folders.c and udev.c. No other lock is taken under it. */
-extern pthread_mutex_t list_lock;
+extern pthread_mutex_t list_lock; /* For the listings of folders.c and udev.c. No other lock is taken under it. */
 
 /* Around all that wants the lock, in a call of the program's: a thread of its may be cancelled in what we call, and would keep the lock. What
  * the first returns is given to the second. errno is as before. */
@@ -214,6 +212,7 @@ void *door_map(int descriptor, void *at, size_t length, int protection, int flag
 /* Whether a number of a descriptor is the door's own: the program must not close it. Without the lock. */
 bool door_is_own(int descriptor);
 void door_own(int descriptor, bool is_own);
+void door_own_close(int descriptor); /* negative: none */
 /* The same file under a number that is ours, out of the program's way; negative where that fails. The one that was given is closed. */
 int door_raise(int descriptor);
 /* False in a child of the program's that no fork handler has seen, and that may share our memory (vfork): nothing of ours is touched there. */
@@ -226,6 +225,7 @@ bool file_is_whole(const struct file *file);
 /* The pipe has as many bytes as there are things to take. */
 void file_signal(struct file *file);
 void file_event(struct file *file, const struct v4l2_event *event);
+void file_event_drop(struct file *file); /* the oldest */
 
 /* The connection, where there is one. */
 camarb_client *door_client(void);
@@ -251,7 +251,7 @@ int formats_enumerate(struct device *device, struct v4l2_fmtdesc *wanted);
 int formats_sizes(struct device *device, struct v4l2_frmsizeenum *wanted);
 int formats_intervals(struct device *device, struct v4l2_frmivalenum *wanted);
 void formats_get(struct device *device, struct v4l2_format *format);
-void formats_try(struct device *device, struct v4l2_format *format);
+struct size *formats_try(struct device *device, struct v4l2_format *format); /* the size that it comes to */
 int formats_set(struct device *device, struct v4l2_format *format);
 void formats_parameters(struct device *device, struct v4l2_streamparm *parameters);
 /* True: the rate is another one now. */
@@ -272,8 +272,8 @@ int queue_query(struct device *device, struct v4l2_buffer *buffer);
 int queue_put(struct file *file, struct v4l2_buffer *buffer);
 int queue_take(struct file *file, struct v4l2_buffer *buffer, int descriptor);
 int queue_stream(struct file *file, int type, bool on);
-int queue_map(struct device *device, uint64_t offset, size_t length, struct buffer **found);
-unsigned queue_count(const struct device *device); /* buffers that are ready */
+/* 0: a buffer begins there, and is as long. */
+int queue_map(const struct device *device, uint64_t offset, size_t length);
 void ring_put(struct ring *ring, unsigned index);
 int ring_take(struct ring *ring);
 
@@ -290,6 +290,7 @@ void stream_after_fork(void);
 /* ── Pictures ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 bool pictures_has_jpeg(void);
+uint8_t *pictures_room(uint8_t **kept, size_t *room, size_t bytes); /* kept from one picture to the next; NULL: there is no memory */
 /* Bytes of a row and of a whole picture; for MJPG the most that one has. False: a format that is not offered. */
 bool pictures_layout(uint32_t fourcc, uint32_t width, uint32_t height, uint32_t *stride, uint32_t *bytes);
 /* Into `into`, which has room for what pictures_layout says. Bytes written, or a negative errno number. */
@@ -311,8 +312,7 @@ void names_app(char *name, size_t bytes);
 /* The text of a device's file in sysfs; false: it has no such file. Wants the lock. */
 bool sysfs_text(const struct device *device, const char *what, char *text, size_t bytes);
 bool sysfs_is_folder(const char *what);
-/* The next entry of a folder of a device's; NULL: no more. */
-const char *sysfs_next(const char *folder, size_t *at);
+const char *sysfs_next(const char *folder, size_t *at); /* the next entry of a folder of a device's; NULL: no more */
 /* As open and stat answer, with negative errno numbers. Take the lock themselves. */
 int sysfs_open(int number, const char *what, int flags);
 int sysfs_stat(int number, const char *what, struct stat *status);
@@ -321,19 +321,17 @@ int node_stat(int number, struct stat *status);
 int nodes_number(const char *id);
 bool nodes_exists(int number);
 
-/* Set while our own code calls libc: hooks pass everything on. */
-extern __thread int door_inside;
+extern __thread int door_inside; /* set while our own code calls libc: hooks pass everything on */
 
 #define LIBRARY_CALLS(call)                                                                                                                \
     call(camarb_client_new) call(camarb_client_free) call(camarb_client_fd) call(camarb_client_dispatch) call(camarb_client_wait)          \
     call(camarb_client_declare_app) call(camarb_client_watch_cameras) call(camarb_client_cameras) call(camarb_call_finish)                 \
-    call(camarb_frame_rate_fraction)                                                                                                       \
-    call(camarb_client_error) call(camarb_client_error_name) call(camarb_client_next_event) call(camarb_configuration_new)                 \
+    call(camarb_frame_rate_fraction) call(camarb_client_error_name) call(camarb_client_next_event) call(camarb_configuration_new)          \
     call(camarb_configuration_free) call(camarb_configuration_set_word) call(camarb_configuration_set_number)                              \
     call(camarb_configuration_set_flag) call(camarb_session_new) call(camarb_session_free) call(camarb_session_set_tag)                    \
-    call(camarb_session_tag) call(camarb_session_start) call(camarb_session_stop) call(camarb_session_configure)                           \
-    call(camarb_session_state) call(camarb_session_set_pictures) call(camarb_session_newest_frame)           \
-    call(camarb_frame_picture) call(camarb_frame_is_intact) call(camarb_frame_release) call(camarb_session_slate) call(camarb_slate_draw)
+    call(camarb_session_tag) call(camarb_session_start) call(camarb_session_configure) call(camarb_session_set_pictures)                   \
+    call(camarb_session_newest_frame) call(camarb_frame_picture) call(camarb_frame_is_intact) call(camarb_frame_release)                   \
+    call(camarb_session_slate) call(camarb_slate_draw)
 
 struct library {
 #define MEMBER(name) __typeof__(name) *name;
@@ -341,7 +339,6 @@ struct library {
 #undef MEMBER
 };
 
-/* Loaded at the first use; NULL: it is not there. Wants the lock. */
-const struct library *library(void);
+const struct library *library(void); /* Loaded at the first use; NULL: it is not there. Wants the lock. */
 
 #endif

@@ -28,18 +28,43 @@ struct listing {
 
 _Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "dirent and dirent64 are one");
 
-static struct listing *listings[LISTINGS_MAX];
-static _Atomic unsigned listing_count;
+static struct registry listings = {.most = LISTINGS_MAX};
 
-static struct listing *listing_of(DIR *folder) {
-    if (door_inside || !atomic_load_explicit(&listing_count, memory_order_relaxed)) return NULL;
-    struct listing *found = NULL;
+void *registry_find(struct registry *registry, const void *key) {
+    if (!key || !atomic_load_explicit(&registry->count, memory_order_relaxed)) return NULL;
+    void *found = NULL;
     pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < LISTINGS_MAX && !found; at++)
-        if (listings[at] && listings[at]->folder == folder) found = listings[at];
+    for (size_t at = 0; at < registry->most && !found; at++)
+        if (registry->places[at].key == key) found = registry->places[at].value;
     pthread_mutex_unlock(&list_lock);
     return found;
 }
+
+bool registry_add(struct registry *registry, const void *key, void *value) {
+    bool is_kept = false;
+    pthread_mutex_lock(&list_lock);
+    for (size_t at = 0; at < registry->most && !is_kept; at++) {
+        if (registry->places[at].key) continue;
+        registry->places[at].key = key;
+        registry->places[at].value = value;
+        is_kept = true;
+        atomic_fetch_add(&registry->count, 1);
+    }
+    pthread_mutex_unlock(&list_lock);
+    return is_kept;
+}
+
+void registry_remove(struct registry *registry, const void *key) {
+    pthread_mutex_lock(&list_lock);
+    for (size_t at = 0; at < registry->most; at++) {
+        if (registry->places[at].key != key) continue;
+        registry->places[at].key = NULL;
+        atomic_fetch_sub(&registry->count, 1);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+static struct listing *listing_of(DIR *folder) { return door_inside ? NULL : registry_find(&listings, folder); }
 
 static void add(struct listing *listing, unsigned char type, const char *name) {
     snprintf(listing->entries[listing->count].name, sizeof listing->entries->name, "%s", name);
@@ -69,16 +94,7 @@ static void remember(DIR *folder, struct listing wanted) {
     if (!made) return;
     *made = wanted;
     made->folder = folder;
-    bool is_kept = false;
-    pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < LISTINGS_MAX && !is_kept; at++) {
-        if (listings[at]) continue;
-        listings[at] = made;
-        is_kept = true;
-        atomic_fetch_add(&listing_count, 1);
-    }
-    pthread_mutex_unlock(&list_lock);
-    if (!is_kept) free(made);
+    if (!registry_add(&listings, folder, made)) free(made);
 }
 
 HOOK DIR *opendir(const char *path) {
@@ -115,14 +131,8 @@ HOOK DIR *fdopendir(int descriptor) {
 
 HOOK int closedir(DIR *folder) {
     struct listing *listing = listing_of(folder);
-    if (listing) {
-        pthread_mutex_lock(&list_lock);
-        for (size_t at = 0; at < LISTINGS_MAX; at++)
-            if (listings[at] == listing) listings[at] = NULL;
-        pthread_mutex_unlock(&list_lock);
-        atomic_fetch_sub(&listing_count, 1);
-        free(listing);
-    }
+    if (listing) registry_remove(&listings, folder);
+    free(listing);
     return REAL(closedir)(folder);
 }
 

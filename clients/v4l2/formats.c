@@ -22,8 +22,7 @@ static const struct {
 /* More frames a second than any camera has. */
 #define RATE_MAX 1000
 #define RATE_USUAL 30
-/* Most programs request broadcasting's 30000/1001 as 30. */
-#define CALLED 1.001
+#define CALLED 1.001 /* most programs request broadcasting's 30000/1001 as 30 */
 /* Half of a hundredth, in which the broker sends rates. */
 #define RATE_TOLERANCE 0.005
 #define OFFERED (sizeof offered / sizeof *offered)
@@ -136,10 +135,9 @@ void formats_learn(struct device *device, const camarb_camera *camera) {
         add_rates(size, format->min_frame_rate, format->max_frame_rate);
     }
     /* One format at least, so that no answer has to do without. */
-    if (!device->size_count) {
+    if (!device->size_count)
         device->sizes[device->size_count++] =
             (struct size){.width = 640, .height = 480, .intervals = {{1, RATE_USUAL}}, .interval_count = 1};
-    }
     if (!device->fourcc) choose(device, V4L2_PIX_FMT_YUYV, &device->sizes[0]);
 }
 
@@ -191,7 +189,7 @@ void formats_get(struct device *device, struct v4l2_format *format) {
     describe(device->fourcc, device->width, device->height, device->is_full_range, format);
 }
 
-static struct size *tried(struct device *device, struct v4l2_format *format) {
+struct size *formats_try(struct device *device, struct v4l2_format *format) {
     uint32_t fourcc = format->fmt.pix.pixelformat;
     if (!is_offered(fourcc)) fourcc = V4L2_PIX_FMT_YUYV;
     struct size *size = nearest(device, format->fmt.pix.width, format->fmt.pix.height);
@@ -200,11 +198,9 @@ static struct size *tried(struct device *device, struct v4l2_format *format) {
     return size;
 }
 
-void formats_try(struct device *device, struct v4l2_format *format) { tried(device, format); }
-
 int formats_set(struct device *device, struct v4l2_format *format) {
     struct v4l2_fract interval = device->interval;
-    struct size *size = tried(device, format);
+    struct size *size = formats_try(device, format);
     bool is_unchanged = device->fourcc == format->fmt.pix.pixelformat && device->width == size->width && device->height == size->height;
     if (device->queue.count && !is_unchanged) return -EBUSY;
     if (is_unchanged) return 0;

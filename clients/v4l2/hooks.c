@@ -63,55 +63,40 @@ bool opens_ours(int folder, const char *path, int flags, int *result) {
     return true;
 }
 
-HOOK int open(const char *path, int flags, ...) {
-    int result;
-    MODE_OF(flags)
-    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(open)(path, flags, mode);
-}
+#define OPEN(name)                                                                                                                         \
+    HOOK int name(const char *path, int flags, ...) {                                                                                      \
+        int result;                                                                                                                        \
+        MODE_OF(flags)                                                                                                                     \
+        return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(name)(path, flags, mode);                                        \
+    }
+OPEN(open)
+OPEN(open64)
 
-HOOK int open64(const char *path, int flags, ...) {
-    int result;
-    MODE_OF(flags)
-    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(open64)(path, flags, mode);
-}
-
-HOOK int openat(int folder, const char *path, int flags, ...) {
-    int result;
-    MODE_OF(flags)
-    return opens_ours(folder, path, flags, &result) ? result : REAL(openat)(folder, path, flags, mode);
-}
-
-HOOK int openat64(int folder, const char *path, int flags, ...) {
-    int result;
-    MODE_OF(flags)
-    return opens_ours(folder, path, flags, &result) ? result : REAL(openat64)(folder, path, flags, mode);
-}
+#define OPENAT(name)                                                                                                                       \
+    HOOK int name(int folder, const char *path, int flags, ...) {                                                                          \
+        int result;                                                                                                                        \
+        MODE_OF(flags)                                                                                                                     \
+        return opens_ours(folder, path, flags, &result) ? result : REAL(name)(folder, path, flags, mode);                                  \
+    }
+OPENAT(openat)
+OPENAT(openat64)
 
 /* Called by hardened programs that give no mode. */
-int __open_2(const char *path, int flags);
-int __open64_2(const char *path, int flags);
-int __openat_2(int folder, const char *path, int flags);
-int __openat64_2(int folder, const char *path, int flags);
+#define OPEN_2(name)                                                                                                                       \
+    HOOK int name(const char *path, int flags) {                                                                                           \
+        int result;                                                                                                                        \
+        return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(name)(path, flags);                                              \
+    }
+OPEN_2(__open_2)
+OPEN_2(__open64_2)
 
-HOOK int __open_2(const char *path, int flags) {
-    int result;
-    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(__open_2)(path, flags);
-}
-
-HOOK int __open64_2(const char *path, int flags) {
-    int result;
-    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(__open64_2)(path, flags);
-}
-
-HOOK int __openat_2(int folder, const char *path, int flags) {
-    int result;
-    return opens_ours(folder, path, flags, &result) ? result : REAL(__openat_2)(folder, path, flags);
-}
-
-HOOK int __openat64_2(int folder, const char *path, int flags) {
-    int result;
-    return opens_ours(folder, path, flags, &result) ? result : REAL(__openat64_2)(folder, path, flags);
-}
+#define OPENAT_2(name)                                                                                                                     \
+    HOOK int name(int folder, const char *path, int flags) {                                                                               \
+        int result;                                                                                                                        \
+        return opens_ours(folder, path, flags, &result) ? result : REAL(name)(folder, path, flags);                                        \
+    }
+OPENAT_2(__openat_2)
+OPENAT_2(__openat64_2)
 
 HOOK int creat(const char *path, mode_t mode) {
     int result;
@@ -135,15 +120,13 @@ static bool fopens_ours(const char *path, const char *mode, FILE **result) {
     return true;
 }
 
-HOOK FILE *fopen(const char *path, const char *mode) {
-    FILE *result;
-    return fopens_ours(path, mode, &result) ? result : REAL(fopen)(path, mode);
-}
-
-HOOK FILE *fopen64(const char *path, const char *mode) {
-    FILE *result;
-    return fopens_ours(path, mode, &result) ? result : REAL(fopen64)(path, mode);
-}
+#define FOPEN(name)                                                                                                                        \
+    HOOK FILE *name(const char *path, const char *mode) {                                                                                  \
+        FILE *result;                                                                                                                      \
+        return fopens_ours(path, mode, &result) ? result : REAL(name)(path, mode);                                                         \
+    }
+FOPEN(fopen)
+FOPEN(fopen64)
 
 int door_raise(int descriptor) {
     if (descriptor < 0) return descriptor;
@@ -259,8 +242,6 @@ HOOK ssize_t read(int descriptor, void *into, size_t most) {
     return refuses_read(descriptor) ? -1 : REAL(read)(descriptor, into, most);
 }
 
-ssize_t __read_chk(int descriptor, void *into, size_t most, size_t room);
-
 HOOK ssize_t __read_chk(int descriptor, void *into, size_t most, size_t room) {
     return refuses_read(descriptor) ? -1 : REAL(__read_chk)(descriptor, into, most, room);
 }
@@ -279,17 +260,14 @@ static bool maps_ours(void *at, size_t length, int protection, int flags, int de
     return true;
 }
 
-HOOK void *mmap(void *at, size_t length, int protection, int flags, int descriptor, off_t offset) {
-    void *mapped;
-    if (maps_ours(at, length, protection, flags, descriptor, offset, &mapped)) return mapped;
-    return REAL(mmap)(at, length, protection, flags, descriptor, offset);
-}
-
-HOOK void *mmap64(void *at, size_t length, int protection, int flags, int descriptor, off64_t offset) {
-    void *mapped;
-    if (maps_ours(at, length, protection, flags, descriptor, offset, &mapped)) return mapped;
-    return REAL(mmap64)(at, length, protection, flags, descriptor, offset);
-}
+#define MMAP(name)                                                                                                                         \
+    HOOK void *name(void *at, size_t length, int protection, int flags, int descriptor, off_t offset) {                                    \
+        void *mapped;                                                                                                                      \
+        if (maps_ours(at, length, protection, flags, descriptor, offset, &mapped)) return mapped;                                          \
+        return REAL(name)(at, length, protection, flags, descriptor, offset);                                                              \
+    }
+MMAP(mmap)
+MMAP(mmap64)
 
 /* How libv4l2 and Rust's v4l reach a camera. What is not about a node of ours goes on as it came, and not to libc's own function, which would
  * also be a point of cancellation. */

@@ -36,6 +36,20 @@ bool opens_ours(int folder, const char *path, int flags, int *result);
         va_end(more);                                                                                                                      \
     }
 
+/* What of ours stands behind pointers that the program has, as many as there are places. Cheap where there is none. */
+struct registry {
+    size_t most;
+    _Atomic unsigned count;
+    struct {
+        const void *key;
+        void *value;
+    } places[256];
+};
+
+void *registry_find(struct registry *registry, const void *key); /* NULL: none of ours */
+bool registry_add(struct registry *registry, const void *key, void *value); /* false: there is no place */
+void registry_remove(struct registry *registry, const void *key);
+
 /* As libc says it. */
 static inline int told(int result) {
     if (result >= 0) return result;

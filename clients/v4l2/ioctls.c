@@ -43,21 +43,6 @@ static int set_priority(struct file *file, uint32_t priority) {
     return 0;
 }
 
-static bool is_change(uint32_t request) {
-    switch (request) {
-    case (uint32_t)VIDIOC_S_FMT:
-    case (uint32_t)VIDIOC_S_PARM:
-    case (uint32_t)VIDIOC_S_INPUT:
-    case (uint32_t)VIDIOC_S_CTRL:
-    case (uint32_t)VIDIOC_S_EXT_CTRLS:
-    case (uint32_t)VIDIOC_REQBUFS:
-    case (uint32_t)VIDIOC_CREATE_BUFS:
-    case (uint32_t)VIDIOC_STREAMON:
-    case (uint32_t)VIDIOC_STREAMOFF: return true;
-    }
-    return false;
-}
-
 static size_t subscription_of(const struct file *file, uint32_t type, uint32_t id) {
     for (size_t at = 0; at < file->subscription_count; at++)
         if (file->subscriptions[at].type == type && file->subscriptions[at].id == id) return at;
@@ -85,11 +70,10 @@ static int unsubscribe(struct file *file, const struct v4l2_event_subscription *
     size_t place = subscription_of(file, wanted->type, wanted->id);
     if (place == file->subscription_count) return 0;
     file->subscriptions[place] = file->subscriptions[--file->subscription_count];
-        unsigned count = file->event_count;
+    unsigned count = file->event_count;
     for (unsigned at = 0; at < count; at++) {
         struct v4l2_event event = file->events[file->event_first];
-        file->event_first = (file->event_first + 1) % EVENTS_MAX;
-        file->event_count--;
+        file_event_drop(file);
         if (event.type == wanted->type && event.id == wanted->id) continue;
         file->events[(file->event_first + file->event_count++) % EVENTS_MAX] = event;
     }
@@ -99,32 +83,32 @@ static int unsubscribe(struct file *file, const struct v4l2_event_subscription *
 static int next_event(struct file *file, struct v4l2_event *told) {
     if (!file->event_count) return -ENOENT; /* No wait: no change comes by itself. */
     *told = file->events[file->event_first];
-    file->event_first = (file->event_first + 1) % EVENTS_MAX;
-    told->pending = --file->event_count;
+    file_event_drop(file);
+    told->pending = file->event_count;
     memset(told->reserved, 0, sizeof told->reserved);
     return 0;
 }
 
-/* The ioctls below: a bad pointer is EFAULT, and not ENOTTY. */
-static bool is_answered(uint32_t request) {
-    static const uint32_t answered[] = {
-        (uint32_t)VIDIOC_QUERYCAP, (uint32_t)VIDIOC_ENUM_FMT, (uint32_t)VIDIOC_ENUM_FRAMESIZES, (uint32_t)VIDIOC_ENUM_FRAMEINTERVALS,
-        (uint32_t)VIDIOC_G_FMT, (uint32_t)VIDIOC_S_FMT, (uint32_t)VIDIOC_TRY_FMT, (uint32_t)VIDIOC_G_PARM, (uint32_t)VIDIOC_S_PARM,
-        (uint32_t)VIDIOC_ENUMINPUT, (uint32_t)VIDIOC_G_INPUT, (uint32_t)VIDIOC_S_INPUT, (uint32_t)VIDIOC_G_PRIORITY,
-        (uint32_t)VIDIOC_S_PRIORITY, (uint32_t)VIDIOC_REQBUFS, (uint32_t)VIDIOC_CREATE_BUFS, (uint32_t)VIDIOC_QUERYBUF,
-        (uint32_t)VIDIOC_QBUF, (uint32_t)VIDIOC_DQBUF, (uint32_t)VIDIOC_STREAMON, (uint32_t)VIDIOC_STREAMOFF, (uint32_t)VIDIOC_QUERYCTRL,
-        (uint32_t)VIDIOC_QUERY_EXT_CTRL, (uint32_t)VIDIOC_QUERYMENU, (uint32_t)VIDIOC_G_CTRL, (uint32_t)VIDIOC_S_CTRL,
-        (uint32_t)VIDIOC_G_EXT_CTRLS, (uint32_t)VIDIOC_S_EXT_CTRLS, (uint32_t)VIDIOC_TRY_EXT_CTRLS, (uint32_t)VIDIOC_SUBSCRIBE_EVENT,
-        (uint32_t)VIDIOC_UNSUBSCRIBE_EVENT, (uint32_t)VIDIOC_DQEVENT,
-    };
-    for (size_t at = 0; at < sizeof answered / sizeof *answered; at++)
-        if (answered[at] == request) return true;
+/* The ioctls below: a bad pointer is EFAULT, and not ENOTTY. The first ones set something. */
+enum { CHANGES = 9 };
+static const uint32_t requests[] = {
+    VIDIOC_S_FMT, VIDIOC_S_PARM, VIDIOC_S_INPUT, VIDIOC_S_CTRL, VIDIOC_S_EXT_CTRLS, VIDIOC_REQBUFS, VIDIOC_CREATE_BUFS,
+    VIDIOC_STREAMON, VIDIOC_STREAMOFF,
+    VIDIOC_QUERYCAP, VIDIOC_ENUM_FMT, VIDIOC_ENUM_FRAMESIZES, VIDIOC_ENUM_FRAMEINTERVALS, VIDIOC_G_FMT, VIDIOC_TRY_FMT,
+    VIDIOC_G_PARM, VIDIOC_ENUMINPUT, VIDIOC_G_INPUT, VIDIOC_G_PRIORITY, VIDIOC_S_PRIORITY, VIDIOC_QUERYBUF, VIDIOC_QBUF,
+    VIDIOC_DQBUF, VIDIOC_QUERYCTRL, VIDIOC_QUERY_EXT_CTRL, VIDIOC_QUERYMENU, VIDIOC_G_CTRL, VIDIOC_G_EXT_CTRLS,
+    VIDIOC_TRY_EXT_CTRLS, VIDIOC_SUBSCRIBE_EVENT, VIDIOC_UNSUBSCRIBE_EVENT, VIDIOC_DQEVENT,
+};
+
+static bool is_among(uint32_t request, size_t first) {
+    for (size_t at = 0; at < first; at++)
+        if (requests[at] == request) return true;
     return false;
 }
 
 static int answered(struct file *file, uint32_t request, void *argument, int descriptor) {
     struct device *device = file->device;
-    if (is_change(request) && is_outranked(file)) return -EBUSY;
+    if (is_among(request, CHANGES) && is_outranked(file)) return -EBUSY;
     switch (request) {
     case (uint32_t)VIDIOC_QUERYCAP: return capabilities(device, argument);
     case (uint32_t)VIDIOC_ENUM_FMT: return formats_enumerate(device, argument);
@@ -136,17 +120,16 @@ static int answered(struct file *file, uint32_t request, void *argument, int des
         struct v4l2_format *format = argument;
         if (format->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
         if (request == (uint32_t)VIDIOC_S_FMT) return formats_set(device, format);
-        request == (uint32_t)VIDIOC_G_FMT ? formats_get(device, format) : formats_try(device, format);
+        if (request == (uint32_t)VIDIOC_G_FMT) formats_get(device, format);
+        else formats_try(device, format);
         return 0;
     }
     case (uint32_t)VIDIOC_G_PARM:
     case (uint32_t)VIDIOC_S_PARM: {
         struct v4l2_streamparm *parameters = argument;
         if (parameters->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
-        if (request == (uint32_t)VIDIOC_G_PARM)
-            formats_parameters(device, parameters);
-        else if (formats_set_parameters(device, parameters))
-            stream_configure(device);
+        if (request == (uint32_t)VIDIOC_G_PARM) formats_parameters(device, parameters);
+        else if (formats_set_parameters(device, parameters)) stream_configure(device);
         return 0;
     }
     case (uint32_t)VIDIOC_ENUMINPUT: return input(argument);
@@ -187,7 +170,7 @@ int answer(struct file *file, unsigned long request_given, void *argument, int d
         char bytes[sizeof(struct v4l2_create_buffers)];
     } copy;
     size_t size = _IOC_SIZE(request);
-    if (!is_answered(request) || size > sizeof copy) return -ENOTTY;
+    if (!is_among(request, sizeof requests / sizeof *requests) || size > sizeof copy) return -ENOTTY;
     memset(&copy, 0, sizeof copy);
     if (_IOC_DIR(request) & _IOC_WRITE && !program_gives(&copy, argument, size)) return -EFAULT;
     int result = answered(file, request, &copy, descriptor);

@@ -84,7 +84,6 @@ FSTATAT(fstatat64, struct stat64)
 
 /* For programs that were built with a libc before 2.33. */
 #define XSTAT(name, type, follows)                                                                                                         \
-    int name(int version, const char *path, type *status);                                                                                 \
     HOOK int name(int version, const char *path, type *status) {                                                                           \
         if (stats_node(AT_FDCWD, path, (struct stat *)status)) return 0;                                                                   \
         int result = REAL(name)(version, path, status);                                                                                    \
@@ -96,7 +95,6 @@ XSTAT(__lxstat, struct stat, false)
 XSTAT(__lxstat64, struct stat64, false)
 
 #define FXSTAT(name, type)                                                                                                                 \
-    int name(int version, int descriptor, type *status);                                                                                   \
     HOOK int name(int version, int descriptor, type *status) {                                                                             \
         return stats_descriptor(descriptor, (struct stat *)status) ? 0 : REAL(name)(version, descriptor, status);                          \
     }
@@ -217,8 +215,6 @@ HOOK char *realpath(const char *path, char *resolved) {
     if (!resolves_ours(path, text)) return REAL(realpath)(path, resolved);
     return resolved ? strcpy(resolved, text) : strdup(text);
 }
-
-char *__realpath_chk(const char *path, char *resolved, size_t room);
 
 HOOK char *__realpath_chk(const char *path, char *resolved, size_t room) {
     char text[96];

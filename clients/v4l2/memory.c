@@ -9,34 +9,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The first page is never mapped, which needs no call. */
-#define LEAST 4096
+#define LEAST 4096 /* the first page is never mapped, which needs no call */
 
-static bool copied(ssize_t count, size_t bytes) { return count == (ssize_t)bytes; }
-
-/* Whether the kernel said of the memory that it is not there, and not of the question that it may not be asked. A part is copied where
- * the memory ends. */
-static bool is_missing(ssize_t count) { return count >= 0 || errno == EFAULT; }
-
-bool program_gives(void *copy, const void *memory, size_t bytes) {
+/* From the second to the first, by the kernel's copy between processes, where `memory` is the program's. */
+static bool copied(
+    void *into, const void *from, size_t bytes, const void *memory,
+    ssize_t (*copy)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long)) {
     if ((uintptr_t)memory < LEAST) return false;
-    struct iovec into = {copy, bytes}, from = {(void *)memory, bytes};
-    ssize_t count = process_vm_readv(getpid(), &into, 1, &from, 1, 0);
-    if (copied(count, bytes)) return true;
-    if (is_missing(count)) return false;
-    memcpy(copy, memory, bytes);
+    struct iovec own = {memory == from ? into : (void *)from, bytes}, of_program = {(void *)memory, bytes};
+    ssize_t count = copy(getpid(), &own, 1, &of_program, 1, 0);
+    if (count == (ssize_t)bytes) return true;
+    /* The kernel said of the memory that it is not there, or copied a part, up to where it ends; it did not refuse the question. */
+    if (count >= 0 || errno == EFAULT) return false;
+    memcpy(into, from, bytes);
     return true;
 }
 
-bool program_takes(void *memory, const void *copy, size_t bytes) {
-    if ((uintptr_t)memory < LEAST) return false;
-    struct iovec from = {(void *)copy, bytes}, into = {memory, bytes};
-    ssize_t count = process_vm_writev(getpid(), &from, 1, &into, 1, 0);
-    if (copied(count, bytes)) return true;
-    if (is_missing(count)) return false;
-    memcpy(memory, copy, bytes);
-    return true;
-}
+bool program_gives(void *copy, const void *memory, size_t bytes) { return copied(copy, memory, bytes, memory, process_vm_readv); }
+
+bool program_takes(void *memory, const void *copy, size_t bytes) { return copied(memory, copy, bytes, memory, process_vm_writev); }
 
 /* Kernels know how to make pages ready to be written since 5.14; a page of our own is always there. */
 static bool knows_populating(size_t page) {

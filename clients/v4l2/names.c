@@ -210,10 +210,8 @@ int names_sysfs(int folder, const char *path, char *what, size_t bytes) {
             const char *end = strchrnul(rest, '/');
             number = number_in(rest, end);
             if (*end) end++;
-            if (strlen(end) >= bytes)
-                number = -1;
-            else
-                strcpy(what, end);
+            if (strlen(end) >= bytes) number = -1;
+            else strcpy(what, end);
         }
     }
     door_inside--;
@@ -273,10 +271,11 @@ static const char *port_of(const char *name) {
 
 /* The two names that a node's camera may have at the broker: its serial number's and its place's. */
 static void identities(const char *resolved, char serial[ID_MAX], char place[ID_MAX]) {
-    char label[256] = "", index[32] = "0", parents[PATH_MAX], folder[PATH_MAX];
+    char label[256] = "", index[32] = "0", behind_it[40] = "", parents[PATH_MAX], folder[PATH_MAX];
     *serial = *place = 0;
     if (!line_of(resolved, "name", label, sizeof label)) return;
     line_of(resolved, "index", index, sizeof index);
+    if (atoi(index) > 0) snprintf(behind_it, sizeof behind_it, "-%s", index);
     snprintf(parents, sizeof parents, "%s", resolved);
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(parents, '/');
@@ -293,10 +292,7 @@ static void identities(const char *resolved, char serial[ID_MAX], char place[ID_
                 append(serial, model);
                 append(serial, "-");
                 append(serial, number);
-                if (atoi(index) > 0) {
-                    append(serial, "-");
-                    append(serial, index);
-                }
+                append(serial, behind_it);
             }
             break;
         }
@@ -333,10 +329,7 @@ static void identities(const char *resolved, char serial[ID_MAX], char place[ID_
         append(place, "-");
         append(place, label);
     }
-    if (atoi(index) > 0) {
-        append(place, "-");
-        append(place, index);
-    }
+    append(place, behind_it);
 }
 
 int nodes_number(const char *id) {

@@ -8,14 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A side that no camera has, and whose square still fits. */
-#define SIDE_MAX 16384
-/* Most pictures of 1280x720 have 50 to 100 KB by it, as webcams send them. */
-#define JPEG_QUALITY 80
+#define SIDE_MAX 16384 /* a side that no camera has, and whose square still fits */
+#define JPEG_QUALITY 80 /* most pictures of 1280x720 have 50 to 100 KB by it, as webcams send them */
 /* TJSAMP_422: what cameras on USB send, and some programs take nothing else (guvcview). 4:2:0 would be a quarter less work. */
 #define JPEG_422 1
-/* TJFLAG_FASTDCT: what it loses is seen at qualities above 90 alone. */
-#define JPEG_FAST 2048
+#define JPEG_FAST 2048 /* TJFLAG_FASTDCT: what it loses is seen at qualities above 90 alone */
 
 /* libturbojpeg's, by hand: it is not needed to build this. */
 static struct {
@@ -62,18 +59,20 @@ bool pictures_layout(uint32_t fourcc, uint32_t width, uint32_t height, uint32_t 
     return false;
 }
 
+uint8_t *pictures_room(uint8_t **kept, size_t *room, size_t bytes) {
+    if (bytes <= *room) return *kept;
+    uint8_t *more = realloc(*kept, bytes);
+    if (!more) return NULL;
+    *kept = more;
+    *room = bytes;
+    return more;
+}
+
 /* Scratch memory for a planar 4:2:2 picture and one of NV12, kept from frame to frame. */
 static uint8_t *scratch(size_t luma) {
     static uint8_t *kept;
     static size_t room;
-    size_t bytes = luma * 2 + luma / 2 * 3;
-    if (bytes > room) {
-        uint8_t *more = realloc(kept, bytes);
-        if (!more) return NULL;
-        kept = more;
-        room = bytes;
-    }
-    return kept;
+    return pictures_room(&kept, &room, luma * 2 + luma / 2 * 3);
 }
 
 /* Rows, close to each other in what is made. */

@@ -10,8 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* No program needs 32 pictures of 50 megapixels. */
-#define MEMORY_MAX (UINT32_C(1) << 31)
+#define MEMORY_MAX (UINT32_C(1) << 31) /* no program needs 32 pictures of 50 megapixels */
 
 void ring_put(struct ring *ring, unsigned index) {
     if (ring->count == BUFFERS_MAX) return;
@@ -26,26 +25,21 @@ int ring_take(struct ring *ring) {
     return index;
 }
 
-unsigned queue_count(const struct device *device) {
-    return device->queue.ready.count;
-}
-
 static uint32_t page_rounded(uint32_t bytes) {
     uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
     return (bytes + page - 1) / page * page;
 }
 
-/* All buffers are given back, unfilled. */
+/* All buffers are given back, unfilled: also those that were queued before a stream that never began. */
 static void stop(struct device *device) {
     struct queue *queue = &device->queue;
-    if (!queue->is_streaming) return;
+    bool was_streaming = queue->is_streaming;
     queue->is_streaming = false;
-    queue->generation++;
-    stream_stop(device);
-    memset(&queue->queued, 0, sizeof queue->queued);
-    memset(&queue->ready, 0, sizeof queue->ready);
+    if (was_streaming) queue->generation++;
+    if (was_streaming) stream_stop(device);
+    queue->queued = queue->ready = (struct ring){0};
     for (unsigned at = 0; at < queue->count; at++) queue->buffers[at].state = BUFFER_IDLE;
-    if (queue->owner) file_signal(queue->owner);
+    if (was_streaming && queue->owner) file_signal(queue->owner);
 }
 
 void queue_reset(struct device *device) {
@@ -56,12 +50,7 @@ void queue_reset(struct device *device) {
         if (buffer->memory) munmap(buffer->memory, buffer->mapped);
         memset(buffer, 0, sizeof *buffer);
     }
-    memset(&queue->queued, 0, sizeof queue->queued);
-    memset(&queue->ready, 0, sizeof queue->ready);
-    if (queue->file >= 0) {
-        door_own(queue->file, false);
-        close(queue->file);
-    }
+    door_own_close(queue->file);
     queue->file = -1;
     queue->file_bytes = queue->count = 0;
     queue->owner = NULL;
@@ -155,15 +144,9 @@ static void describe(const struct device *device, unsigned index, struct v4l2_bu
     const struct queue *queue = &device->queue;
     const struct buffer *buffer = &queue->buffers[index];
     *told = (struct v4l2_buffer){
-        .index = index,
-        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
-        .bytesused = buffer->used,
-        .flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC,
-        .field = V4L2_FIELD_NONE,
-        .sequence = buffer->sequence,
-        .memory = queue->memory,
-        .length = buffer->length,
-    };
+        .index = index, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .bytesused = buffer->used,
+        .flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC, .field = V4L2_FIELD_NONE, .sequence = buffer->sequence,
+        .memory = queue->memory, .length = buffer->length};
     if (queue->memory == V4L2_MEMORY_MMAP) {
         told->m.offset = buffer->offset;
         told->flags |= V4L2_BUF_FLAG_MAPPED;
@@ -252,9 +235,6 @@ int queue_stream(struct file *file, int type, bool on) {
     if (queue->owner && queue->owner != file) return -EBUSY;
     if (!on) {
         stop(device);
-        /* Also those that were queued before a stream that never began. */
-        memset(&queue->queued, 0, sizeof queue->queued);
-        for (unsigned at = 0; at < queue->count; at++) queue->buffers[at].state = BUFFER_IDLE;
         return 0;
     }
     if (!queue->count) return -EINVAL;
@@ -267,15 +247,10 @@ int queue_stream(struct file *file, int type, bool on) {
     return 0;
 }
 
-int queue_map(struct device *device, uint64_t offset, size_t length, struct buffer **found) {
-    struct queue *queue = &device->queue;
+int queue_map(const struct device *device, uint64_t offset, size_t length) {
+    const struct queue *queue = &device->queue;
     if (queue->memory != V4L2_MEMORY_MMAP || queue->file < 0) return -EINVAL;
-    for (unsigned at = 0; at < queue->count; at++) {
-        struct buffer *buffer = &queue->buffers[at];
-        if (buffer->offset != offset) continue;
-        if (length > buffer->mapped) return -EINVAL;
-        *found = buffer;
-        return 0;
-    }
+    for (unsigned at = 0; at < queue->count; at++)
+        if (queue->buffers[at].offset == offset) return length > queue->buffers[at].mapped ? -EINVAL : 0;
     return -EINVAL;
 }

@@ -1,9 +1,8 @@
 /* The one private thread: it lives while anything streams, and puts frames, or slates in their place, into the program's buffers.
  *
- * A session is made at STREAMON and freed at STREAMOFF, so that a program that stops and starts has cleared what needs
- * its action. Between them
- * the program sees a camera that always gives pictures: whatever ends (a grant, a session, the broker) shows as a slate, at the program's
- * own rate and format, and is begun again from here. */
+ * A session is made at STREAMON and freed at STREAMOFF, so that a program that stops and starts has cleared what needs its action. Between
+ * them the program sees a camera that always gives pictures: whatever ends (a grant, a session, the broker) shows as a slate, at the
+ * program's own rate and format, and is begun again from here. */
 #define _GNU_SOURCE
 #include "door.h"
 
@@ -19,8 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A camera starts within this time; a slate before that would only flicker. */
-#define STARTING_TIME (700 * MILLISECOND)
+#define STARTING_TIME (700 * MILLISECOND) /* a camera starts within this time; a slate before that would only flicker */
 /* STREAMON waits so long for a refusal, which is then its errno as from a driver that is busy. */
 #define REFUSAL_TIME_MAX SECOND
 /* Between two tries to reach a broker that is not there, or to have a session that has ended. */
@@ -40,15 +38,23 @@ static void wake_up(void) {
     if (wake >= 0) eventfd_write(wake, 1);
 }
 
-static int begin_session(struct device *device) {
+/* Rate and controls, and the format where that is asked for too. NULL: there is no memory. */
+static camarb_configuration *wanted_of(struct device *device, bool with_format) {
     const struct library *lib = library();
     camarb_configuration *wanted = lib->camarb_configuration_new();
-    if (!wanted) return -ENOMEM;
+    if (!wanted) return NULL;
     double rate;
     const struct source *source = formats_wanted(device, &rate);
-    if (source) lib->camarb_configuration_set_word(wanted, "activeFormat", source->name);
+    if (with_format && source) lib->camarb_configuration_set_word(wanted, "activeFormat", source->name);
     lib->camarb_configuration_set_number(wanted, "frameRate", rate);
     controls_configure(device, wanted);
+    return wanted;
+}
+
+static int begin_session(struct device *device) {
+    const struct library *lib = library();
+    camarb_configuration *wanted = wanted_of(device, true);
+    if (!wanted) return -ENOMEM;
     device->session = lib->camarb_session_new(door_client(), device->id, wanted);
     lib->camarb_configuration_free(wanted);
     if (!device->session) return -ENOMEM;
@@ -106,13 +112,7 @@ static uint8_t *target_of(struct device *device, struct buffer *buffer) {
     static size_t room;
     if (buffer->memory) return buffer->memory;
     /* The program's own memory may be gone by now. So it is made here first, and written there in a way that cannot crash. */
-    if (device->bytes > room) {
-        uint8_t *more = realloc(kept, device->bytes);
-        if (!more) return NULL;
-        kept = more;
-        room = device->bytes;
-    }
-    return kept;
+    return pictures_room(&kept, &room, device->bytes);
 }
 
 static void deliver(struct device *device, int index, int64_t bytes, const uint8_t *made, int64_t captured) {
@@ -147,8 +147,7 @@ static bool show_frame(struct device *device, int64_t now) {
         struct buffer *buffer = &queue->buffers[queue->queued.index[queue->queued.first]];
         uint8_t *into = target_of(device, buffer);
         buffer->slate = 0;
-        int64_t bytes =
-            into ? pictures_convert(picture, device->fourcc, device->width, device->height, into) : -ENOMEM;
+        int64_t bytes = into ? pictures_convert(picture, device->fourcc, device->width, device->height, into) : -ENOMEM;
         /* A picture that was blanked while it was copied is dropped. */
         if (bytes >= 0 && lib->camarb_frame_is_intact(frame)) deliver(device, ring_take(&queue->queued), bytes, into, picture->captured);
     }
@@ -326,10 +325,8 @@ int stream_start(struct device *device) {
     if (!error) {
         int refused = lib->camarb_call_finish(door_client(), device->start_call, REFUSAL_TIME_MAX, NULL);
         const char *name = refused && refused != -ETIME ? lib->camarb_client_error_name(door_client()) : "";
-        if (strcmp(name, "org.camarb.Error.RefusedByPolicy") == 0)
-            error = -EBUSY;
-        else if (strcmp(name, "org.camarb.Error.AccessDenied") == 0)
-            error = -EACCES;
+        if (strcmp(name, "org.camarb.Error.RefusedByPolicy") == 0) error = -EBUSY;
+        else if (strcmp(name, "org.camarb.Error.AccessDenied") == 0) error = -EACCES;
         door_events();
     }
     if (!error) error = begin_thread();
@@ -347,23 +344,15 @@ void stream_stop(struct device *device) {
     end_session(device);
     free(device->slate.bytes);
     memset(&device->slate, 0, sizeof device->slate);
-    if (has_thread)
-        wake_up();
-    else
-        door_rest();
+    if (has_thread) wake_up();
+    else door_rest();
 }
 
 void stream_configure(struct device *device) {
-    const struct library *lib = library();
-    if (!device->session) return;
-    camarb_configuration *batch = lib->camarb_configuration_new();
+    camarb_configuration *batch = device->session ? wanted_of(device, false) : NULL;
     if (!batch) return;
-    double rate;
-    formats_wanted(device, &rate);
-    lib->camarb_configuration_set_number(batch, "frameRate", rate);
-    controls_configure(device, batch);
-    lib->camarb_session_configure(device->session, batch);
-    lib->camarb_configuration_free(batch);
+    library()->camarb_session_configure(device->session, batch);
+    library()->camarb_configuration_free(batch);
     wake_up();
 }
 
@@ -374,9 +363,6 @@ void stream_after_fork(void) {
     }
     streaming_count = 0;
     has_thread = false;
-    if (wake >= 0) {
-        door_own(wake, false);
-        close(wake);
-    }
+    door_own_close(wake);
     wake = -1;
 }

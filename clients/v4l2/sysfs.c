@@ -56,6 +56,12 @@ static struct device *present(int number) {
     return device && device->is_present ? device : NULL;
 }
 
+static int describe(int number, mode_t mode, off_t size, struct stat *status) {
+    *status = (struct stat){
+        .st_mode = mode, .st_nlink = 1, .st_size = size, .st_blksize = 4096, .st_ino = INODE_FIRST + (ino_t)number};
+    return 0;
+}
+
 int sysfs_open(int number, const char *what, int flags) {
     char text[512];
     int result = -ENOENT;
@@ -82,15 +88,8 @@ int sysfs_stat(int number, const char *what, struct stat *status) {
     int result = -ENOENT;
     int cancel = door_enter();
     struct device *device = present(number);
-    memset(status, 0, sizeof *status);
-    if (device && (sysfs_is_folder(what) || sysfs_text(device, what, text, sizeof text))) {
-        status->st_mode = sysfs_is_folder(what) ? S_IFDIR | 0755 : S_IFREG | 0444;
-        status->st_nlink = 1;
-        status->st_size = sysfs_is_folder(what) ? 0 : 4096;
-        status->st_blksize = 4096;
-        status->st_ino = INODE_FIRST + (ino_t)number;
-        result = 0;
-    }
+    if (device && sysfs_is_folder(what)) result = describe(number, S_IFDIR | 0755, 0, status);
+    else if (device && sysfs_text(device, what, text, sizeof text)) result = describe(number, S_IFREG | 0444, 4096, status);
     door_leave(cancel);
     return result;
 }
@@ -99,16 +98,11 @@ int node_stat(int number, struct stat *status) {
     int result = -ENOENT;
     int cancel = door_enter();
     if (present(number)) {
-        memset(status, 0, sizeof *status);
         /* Any program may open it; the broker decides about access. */
-        status->st_mode = S_IFCHR | 0660;
-        status->st_nlink = 1;
+        result = describe(number, S_IFCHR | 0660, 0, status);
         status->st_uid = geteuid();
         status->st_gid = getegid();
         status->st_rdev = makedev(VIDEO_MAJOR, (unsigned)number);
-        status->st_ino = INODE_FIRST + (ino_t)number;
-        status->st_blksize = 4096;
-        result = 0;
     }
     door_leave(cancel);
     return result;

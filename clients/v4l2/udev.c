@@ -56,13 +56,12 @@ struct fake {
     struct entry *properties;
 };
 
-static struct enumeration {
-    struct udev_enumerate *of;
+struct enumeration {
     unsigned references;
     struct entry *list;
-} enumerations[ENUMERATIONS_MAX];
+};
 
-static struct fake *fakes[FAKES_MAX];
+static struct registry enumerations = {.most = ENUMERATIONS_MAX}, fakes = {.most = FAKES_MAX};
 
 static _Atomic unsigned entry_count;
 
@@ -121,10 +120,6 @@ static void free_entries(struct entry *list) {
     }
 }
 
-struct udev_list_entry *udev_list_entry_get_next(struct udev_list_entry *entry);
-const char *udev_list_entry_get_name(struct udev_list_entry *entry);
-const char *udev_list_entry_get_value(struct udev_list_entry *entry);
-
 HOOK struct udev_list_entry *udev_list_entry_get_next(struct udev_list_entry *entry) {
     return is_ours(entry) ? (struct udev_list_entry *)((struct entry *)entry)->next : NEXT(udev_list_entry_get_next)(entry);
 }
@@ -137,8 +132,6 @@ HOOK const char *udev_list_entry_get_value(struct udev_list_entry *entry) {
     return is_ours(entry) ? ((struct entry *)entry)->value : NEXT(udev_list_entry_get_value)(entry);
 }
 
-struct udev_list_entry *udev_list_entry_get_by_name(struct udev_list_entry *entry, const char *name);
-
 HOOK struct udev_list_entry *udev_list_entry_get_by_name(struct udev_list_entry *entry, const char *name) {
     if (!is_ours(entry)) return NEXT(udev_list_entry_get_by_name)(entry, name);
     struct entry *at = (struct entry *)entry;
@@ -146,35 +139,17 @@ HOOK struct udev_list_entry *udev_list_entry_get_by_name(struct udev_list_entry 
     return name ? (struct udev_list_entry *)at : NULL;
 }
 
-int udev_enumerate_add_match_subsystem(struct udev_enumerate *of, const char *subsystem);
-struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate *of);
-struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of);
-
-/* The place of one, or NULL; with `is_new` that of one that has none yet, where there is room: looked for and taken at once, since threads may
- * have an enumeration each. */
-static struct enumeration *enumeration_of(struct udev_enumerate *of, bool is_new) {
-    struct enumeration *found = NULL, *room = NULL;
-    pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < ENUMERATIONS_MAX && !found; at++) {
-        if (enumerations[at].of == of) found = &enumerations[at];
-        if (!enumerations[at].of) room = &enumerations[at];
-    }
-    if (!found && is_new && room) {
-        found = room;
-        *found = (struct enumeration){.of = of, .references = 1};
-    }
-    pthread_mutex_unlock(&list_lock);
-    return found;
-}
-
 HOOK int udev_enumerate_add_match_subsystem(struct udev_enumerate *of, const char *subsystem) {
-    if (of && subsystem && strcmp(subsystem, "video4linux") == 0) enumeration_of(of, true);
+    bool is_new = of && subsystem && strcmp(subsystem, "video4linux") == 0 && !registry_find(&enumerations, of);
+    struct enumeration *made = is_new ? calloc(1, sizeof *made) : NULL;
+    if (made) made->references = 1;
+    if (made && !registry_add(&enumerations, of, made)) free(made);
     return NEXT(udev_enumerate_add_match_subsystem)(of, subsystem);
 }
 
 HOOK struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate *of) {
     struct udev_list_entry *real = NEXT(udev_enumerate_get_list_entry)(of);
-    struct enumeration *known = of ? enumeration_of(of, false) : NULL;
+    struct enumeration *known = registry_find(&enumerations, of);
     if (!known || door_inside || !names_is_on()) return real;
     free_entries(known->list);
     known->list = NULL;
@@ -194,37 +169,24 @@ HOOK struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate
     return (struct udev_list_entry *)known->list;
 }
 
-struct udev_enumerate *udev_enumerate_ref(struct udev_enumerate *of);
-
 HOOK struct udev_enumerate *udev_enumerate_ref(struct udev_enumerate *of) {
-    struct enumeration *known = of ? enumeration_of(of, false) : NULL;
+    struct enumeration *known = registry_find(&enumerations, of);
     if (known) known->references++;
     return NEXT(udev_enumerate_ref)(of);
 }
 
 HOOK struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of) {
     /* References from before it was one of video nodes are not known: a program that has some of them keeps the list to the last one that is. */
-    struct enumeration *known = of ? enumeration_of(of, false) : NULL;
+    struct enumeration *known = registry_find(&enumerations, of);
     if (known && !--known->references) {
+        registry_remove(&enumerations, of);
         free_entries(known->list);
-        pthread_mutex_lock(&list_lock);
-        *known = (struct enumeration){0};
-        pthread_mutex_unlock(&list_lock);
+        free(known);
     }
     return NEXT(udev_enumerate_unref)(of);
 }
 
-static _Atomic unsigned fake_count;
-
-static struct fake *fake_of(const void *device) {
-    if (!device || !atomic_load_explicit(&fake_count, memory_order_relaxed)) return NULL;
-    struct fake *found = NULL;
-    pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < FAKES_MAX && !found; at++)
-        if (fakes[at] == device) found = fakes[at];
-    pthread_mutex_unlock(&list_lock);
-    return found;
-}
+static struct fake *fake_of(const void *device) { return registry_find(&fakes, device); }
 
 static void free_fake(struct fake *fake) {
     free_entries(fake->properties);
@@ -257,28 +219,11 @@ static struct udev_device *make(struct udev *udev, int number) {
         {"ID_MODEL", made->name}};
     for (size_t at = 0; at < sizeof properties / sizeof *properties; at++)
         add_entry(&made->properties, properties[at][0], properties[at][1]);
-    bool is_kept = false;
-    pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < FAKES_MAX && !is_kept; at++)
-        if (!fakes[at]) {
-            fakes[at] = made;
-            is_kept = true;
-        }
-    pthread_mutex_unlock(&list_lock);
-    if (!is_kept) {
-        free_fake(made);
-        errno = ENOMEM;
-        return NULL;
-    }
-    atomic_fetch_add(&fake_count, 1);
-    return (struct udev_device *)made;
+    if (registry_add(&fakes, made, made)) return (struct udev_device *)made;
+    free_fake(made);
+    errno = ENOMEM;
+    return NULL;
 }
-
-struct udev_device *udev_device_new_from_syspath(struct udev *udev, const char *path);
-struct udev_device *udev_device_new_from_devnum(struct udev *udev, char type, dev_t number);
-struct udev_device *udev_device_new_from_subsystem_sysname(struct udev *udev, const char *subsystem, const char *name);
-struct udev_device *udev_device_ref(struct udev_device *device);
-struct udev_device *udev_device_unref(struct udev_device *device);
 
 HOOK struct udev_device *udev_device_new_from_syspath(struct udev *udev, const char *path) {
     struct udev_device *real = NEXT(udev_device_new_from_syspath)(udev, path);
@@ -314,18 +259,13 @@ HOOK struct udev_device *udev_device_unref(struct udev_device *device) {
     struct fake *fake = fake_of(device);
     if (!fake) return NEXT(udev_device_unref)(device);
     if (--fake->references) return NULL;
-    pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < FAKES_MAX; at++)
-        if (fakes[at] == fake) fakes[at] = NULL;
-    pthread_mutex_unlock(&list_lock);
-    atomic_fetch_sub(&fake_count, 1);
+    registry_remove(&fakes, fake);
     free_fake(fake);
     return NULL;
 }
 
 /* Properties of our devices. */
 #define ASKED(type, name, ours)                                                                                                            \
-    type name(struct udev_device *device);                                                                                                 \
     HOOK type name(struct udev_device *device) {                                                                                           \
         struct fake *fake = fake_of(device);                                                                                               \
         return fake ? (ours) : NEXT(name)(device);                                                                                         \
@@ -350,13 +290,6 @@ ASKED(struct udev_list_entry *, udev_device_get_tags_list_entry, ((void)fake, NU
 ASKED(struct udev_list_entry *, udev_device_get_current_tags_list_entry, ((void)fake, NULL))
 ASKED(struct udev_list_entry *, udev_device_get_sysattr_list_entry, ((void)fake, NULL))
 ASKED(struct udev_list_entry *, udev_device_get_properties_list_entry, (struct udev_list_entry *)fake->properties)
-
-struct udev_device *udev_device_get_parent_with_subsystem_devtype(struct udev_device *device, const char *subsystem, const char *type);
-const char *udev_device_get_property_value(struct udev_device *device, const char *name);
-const char *udev_device_get_sysattr_value(struct udev_device *device, const char *name);
-int udev_device_set_sysattr_value(struct udev_device *device, const char *name, const char *value);
-int udev_device_has_tag(struct udev_device *device, const char *tag);
-int udev_device_has_current_tag(struct udev_device *device, const char *tag);
 
 HOOK int udev_device_set_sysattr_value(struct udev_device *device, const char *name, const char *value) {
     return fake_of(device) ? -EACCES : NEXT(udev_device_set_sysattr_value)(device, name, value);

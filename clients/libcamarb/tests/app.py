@@ -1,9 +1,16 @@
 """A program on libcamarb, as tests have it: its events are kept in the order in which they came."""
-import select, time
+import contextlib, select, time
 
 import camarb
 from camarb import EventType
-from harness import PATIENCE
+from harness import PATIENCE, SIMULATED, Daemon
+
+
+@contextlib.contextmanager
+def running(camera="front", cameras=(SIMULATED,), **settings):
+    """A broker, an app, and its session, which runs."""
+    with Daemon(cameras=cameras) as daemon, App(daemon.address, "photos") as app:
+        yield daemon, app, app.running(camera, **settings)
 
 
 class App:
@@ -21,6 +28,18 @@ class App:
         session = self.client.session(camera, settings)
         session.pictures = pictures
         return session
+
+    def running(self, camera="front", **settings):
+        session = self.session(camera, **settings)
+        session.start()
+        self.wait(EventType.DID_START_RUNNING)
+        return session
+
+    def records(self, session, file):
+        """A recording's number, once it has begun."""
+        number = session.start_recording(file).result()
+        self.wait(EventType.RECORDING_STARTED)
+        return number
 
     def take(self, patience=0.0):
         """Takes what there is, and waits for it at most so many seconds."""

@@ -3,18 +3,16 @@ import contextlib, errno, os, re, signal, socket, time
 
 import camarb
 import harness
-from app import App, refused
+from app import App, refused, running
 from camarb import EventType, SlateKind, State
 from false_broker import FalseBroker
-from harness import BROKER, PATIENCE, SHELL, Daemon, claim, played, state_of, wait_until
+from harness import BROKER, PATIENCE, SHELL, claim, played, state_of, wait_until
 from restart import Brokers, no_gap
 
 
 def runs(brokers, app, **settings):
     """A session that streams, and could be given back."""
-    session = app.session(**settings)
-    session.start()
-    app.wait(EventType.DID_START_RUNNING)
+    session = app.running(**settings)
     app.frame(session).release()
     wait_for_secret(brokers, app)
     return session
@@ -40,8 +38,7 @@ def goes_on():
     with Brokers() as brokers, App(brokers.address, "photos") as app:
         session = runs(brokers, app, frameRate=10)
         film = brokers.directory / "film.mkv"
-        recording = session.start_recording(film).result()
-        app.wait(EventType.RECORDING_STARTED)
+        recording = app.records(session, film)
         told = len(app.names())
         numbers = frames(app, session, 5)
         brokers.kill()
@@ -71,8 +68,7 @@ def told_late():
     with Brokers() as brokers, App(brokers.address, "photos") as app:
         session = runs(brokers, app)
         film = brokers.directory / "film.mkv"
-        recording = session.start_recording(film).result()
-        app.wait(EventType.RECORDING_STARTED)
+        recording = app.records(session, film)
         before = len(app.names())
         recorders = brokers.recorders()
         brokers.kill()
@@ -104,17 +100,14 @@ def declared():
         app.client.declare(kind="picker", multitasking=False).result()
         for other in ("app", "voip"):
             with two_in_front(brokers) as shell:
-                session = app.session()
-                session.start()
-                app.wait(EventType.DID_START_RUNNING)
+                session = app.running()
                 # The policy leaves this to pickers beside another app.
                 assert app.wait(EventType.ACCESS_CHANGED, lambda event: event.session is session).access == ("preview", "photo")
                 refused(lambda: app.client.declare(kind=other), "RefusedByPolicy", errno.EPERM)
                 session.close()
                 # A call that the broker has not read yet goes to the next one.
                 wait_until("the session's end", lambda: not shell.call(BROKER, "GetStatus")[2])
-            brokers.kill()
-            brokers.start()
+            brokers.next()
         assert "WAS_INTERRUPTED" not in app.names(), app.names()
 
 
@@ -132,13 +125,9 @@ def two_in_front(brokers):
 
 @claim("what is in a recording whose broker nothing outlives is not known, and told at once: its file has frames")
 def unknown_figures():
-    with Daemon() as daemon, App(daemon.address, "photos") as app:
-        session = app.session()
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+    with running() as (daemon, app, session):
         film = daemon.directory / "film.mkv"
-        recording = session.start_recording(film).result()
-        app.wait(EventType.RECORDING_STARTED)
+        recording = app.records(session, film)
         frames(app, session, 45)
         daemon.ends = (-signal.SIGKILL,)
         recorders = daemon.recorders()
@@ -162,8 +151,7 @@ def numbered():
         waiting.start()
         interruption = waits.wait(EventType.WAS_INTERRUPTED).interruption
         told = len(waits.names())
-        brokers.kill()
-        brokers.start()
+        brokers.next()
         until = time.monotonic() + 4
         while time.monotonic() < until:
             for app, session in ((waits, waiting), (holds, holding)):
@@ -214,9 +202,7 @@ def can_take_photo(session, brokers):
 @claim("a session that the next broker does not take has stopped, says why, and may be started again")
 def refused_by_the_next():
     with FalseBroker() as broker, App(broker.address) as app:
-        session = app.session()
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+        session = app.running()
 
         def refuse(broker, call):
             from jeepney import new_error

@@ -1,8 +1,7 @@
 """Configurations: points and gains beside words, numbers and flags, checks, switches of cameras, and their memory over brokers' ends."""
 import errno, re, socket
 
-import camarb
-from app import App, refused
+from app import App, refused, running
 from brokers import runs, wait_for_secret
 from camarb import EventType, State
 from camarb._library import lib
@@ -115,10 +114,7 @@ def checks():
 
 @claim("a session that is switched to another camera is told so, and its pictures come from there by themselves")
 def switched():
-    with Daemon(cameras=IPHONES) as daemon, App(daemon.address, "photos") as app:
-        session = app.session("back", activeFormat="420v 1920x1080@30", flashMode="on")
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+    with running("back", activeFormat="420v 1920x1080@30", flashMode="on", cameras=IPHONES) as (daemon, app, session):
         app.frame(session, where=lambda frame: frame.width == 1920).release()
         session.configure(camera="front").result()
         formed = app.wait(EventType.CONNECTIONS_FORMED)
@@ -206,9 +202,7 @@ def newer_values():
              "videoMirrored": False}
     many = {f"key{number}": ("(dd)", (0.0, float(number))) for number in range(500)}
     with FalseBroker() as broker, App(broker.address) as app:
-        session = app.session(pictures=False)
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+        session = app.running(pictures=False)
         broker.tell("ConfigurationApplied", "a{sv}a{sv}s", {"aPath": ("o", "/x")}, told, "client")
         applied = app.wait(EventType.CONFIGURATION_APPLIED)
         assert applied.asked == {} and applied.in_force == known == session.configuration, applied
@@ -244,8 +238,7 @@ def overruled_by_now():
         wait_for_secret(brokers, app)
         told, before = len(app.names()), session.configuration
         assert before["activeFormat"] == "420v 1280x720@240 binned" and before["videoZoomFactor"] == 1, before
-        brokers.kill()
-        brokers.start()
+        brokers.next()
         # This one waits for the next broker.
         app.client.declare_presence("fullscreen").result()
         session.check_configuration(frameRate=60).result()

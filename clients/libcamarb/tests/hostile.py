@@ -1,9 +1,10 @@
 """Brokers and recorder cores that lie, and mistakes of the program, do no harm."""
 import contextlib, ctypes, errno, locale, os, re, resource, signal, socket, subprocess, tempfile, threading, time
 from fractions import Fraction
+from unittest import mock
 
 import camarb
-from app import App, refused
+from app import App, refused, running
 from camarb import EventType, State
 from camarb._library import lib
 from false_broker import SEALS, FalseBroker, buffer, cameras, format_, frame, memory, say
@@ -22,9 +23,7 @@ def format_names():
         assert any(known.is_binned and known.name.endswith(" binned") for known in app.client.cameras[1].formats), names
         for camera, listed in names.items():
             for name in listed:
-                session = app.session(camera, pictures=False, activeFormat=name)
-                session.start().result()
-                app.wait(EventType.DID_START_RUNNING)
+                session = app.running(camera, pictures=False, activeFormat=name)
                 # Another configuration than it was asked for would have another name.
                 assert session.configuration["activeFormat"] == name, (name, session.configuration)
                 session.close()
@@ -92,22 +91,20 @@ def locales():
     with tempfile.TemporaryDirectory() as folder, FalseBroker() as broker, App(broker.address) as app:
         subprocess.run(["localedef", "--inputfile=de_DE", "--charmap=UTF-8", f"{folder}/de_DE.UTF-8"], check=True, timeout=60)
         # The C library looks there at each change of the locale.
-        os.environ["LOCPATH"] = folder
-        try:
+        with mock.patch.dict(os.environ, LOCPATH=folder):
             locale.setlocale(locale.LC_NUMERIC, "de_DE.UTF-8")
-            assert locale.localeconv()["decimal_point"] == ","
-            broker.also["GetManagedObjects"] = cameras([format_(most=29.97)])
-            app.client.watch_cameras().result()
-            assert app.client.cameras[0].formats[0].name == "420v 1280x720@29.97"
-        finally:
-            locale.setlocale(locale.LC_NUMERIC, "C")
-            del os.environ["LOCPATH"]
+            try:
+                assert locale.localeconv()["decimal_point"] == ","
+                broker.also["GetManagedObjects"] = cameras([format_(most=29.97)])
+                app.client.watch_cameras().result()
+                assert app.client.cameras[0].formats[0].name == "420v 1280x720@29.97"
+            finally:
+                locale.setlocale(locale.LC_NUMERIC, "C")
 
 
 @claim("a frame was captured neither in the future nor before the clock began, whatever a recorder core says")
 def lying_clocks():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, stream = streaming(broker, app)
+    with streaming() as (broker, app, session, stream):
         say(stream, buffer(), memory(64 * 48 * 3 // 2))
         for said, sequence in ((-2 ** 63, 1), (2 ** 63 - 1, 2), (time.monotonic_ns() - 5, 3)):
             say(stream, frame(0, sequence, captured=said))
@@ -125,8 +122,7 @@ def huge_pages():
         raise Skipped(f"this kernel gives no huge pages: {error.strerror}") from None
     import fcntl
     fcntl.fcntl(huge, fcntl.F_ADD_SEALS, SEALS)
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, stream = streaming(broker, app)
+    with streaming() as (broker, app, session, stream):
         say(stream, buffer(), huge)
         assert "not sealed" in app.wait(EventType.RUNTIME_ERROR).error
         assert session.state is State.RUNNING
@@ -134,8 +130,7 @@ def huge_pages():
 
 @claim("a program that looks whether a picture is whole hears of other buffers first: they are announced before the old ones are blanked")
 def other_buffers():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, stream = streaming(broker, app)
+    with streaming() as (broker, app, session, stream):
         say(stream, buffer(0), memory(64 * 48 * 3 // 2))
         say(stream, frame(0, 1))
         held = app.frame(session)
@@ -157,20 +152,13 @@ def no_text():
             assert lib.camarb_configuration_set_flag(made, wrong, True) == -errno.EINVAL
             lib.camarb_configuration_free(made)
         app.client.declare_app("Café 📷").result()
-        session = app.session()
-        session.start()
-        app.frame(session).release()
+        app.frame(app.running()).release()
 
 
 @claim("a broker that is not there, and an address that is none, are explained in a sentence")
 def explained():
     def why(address, number):
-        try:
-            camarb.Client(address)
-        except camarb.Error as error:
-            assert error.errno == number and error.sentence.endswith("."), (error.errno, error.sentence)
-            return error.sentence
-        raise AssertionError("there is a client")
+        return refused(lambda: camarb.Client(address), number=number).sentence
     assert "camarbd has not been started" in why("/nonexistent/socket", errno.ENOENT)
     with FalseBroker() as broker:
         dead = broker.directory / "dead"
@@ -213,8 +201,7 @@ def quick_timer():
 
 @claim("a client whose descriptor the program has closed says so, and does not spin")
 def closed_descriptor():
-    with FalseBroker() as broker:
-        app = App(broker.address)
+    with FalseBroker() as broker, App(broker.address) as app:
         app.settle()
         app.take()
         os.close(app.client.fileno())
@@ -222,13 +209,11 @@ def closed_descriptor():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
         assert lib.camarb_client_wait(app.client._open(), 5 * 10 ** 9) == -errno.EBADF
         assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 1
-        app.client.close()
 
 
 @claim("a program that leaves a frame untaken hears of all else")
 def frames_left():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, stream = streaming(broker, app)
+    with streaming() as (broker, app, session, stream):
         say(stream, buffer(), memory(64 * 48 * 3 // 2))
         say(stream, frame(0, 1))
         wait_until("the frame", lambda: lib.camarb_client_wait(app.client._open(), 0) == 1)
@@ -240,8 +225,7 @@ def frames_left():
 
 @claim("an answer is waited for in peace, also beside events that nobody has taken")
 def peaceful():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, _ = streaming(broker, app)
+    with streaming() as (broker, app, session, _):
         app.settle()
         broker.tell("RampFinished", "d", 2.0)
         broker.also["Configure"] = lambda *_: True
@@ -256,9 +240,7 @@ def peaceful():
 
 @claim("a program that goes on listening after the last event hears at once that there is none")
 def after_the_last():
-    with FalseBroker() as broker:
-        app = App(broker.address)
-        session, _ = streaming(broker, app)
+    with streaming() as (broker, app, session, _):
         # One more than there is room for; the connection ends over it.
         with contextlib.suppress(OSError):
             for number in range(1100):
@@ -268,14 +250,11 @@ def after_the_last():
         app.settle()
         assert [event.type for event in app.client][-1] is EventType.DISCONNECTED
         assert list(app.client.events()) == [] and list(session.frames()) == []
-        app.client.close()
 
 
 @claim("frames that Python's collector lets go of in another thread disturb nobody")
 def collected_elsewhere():
-    with Daemon() as daemon, App(daemon.address) as app:
-        session = app.session()
-        session.start()
+    with running() as (_, app, session):
         thrown, is_over = [], threading.Event()
 
         def collect():

@@ -2,8 +2,7 @@
 import errno, os, pathlib, subprocess, sys
 
 import camarb
-from app import App, refused
-from camarb import EventType
+from app import App, refused, running
 from harness import Daemon, claim
 
 BUILD = pathlib.Path(os.environ["CAMARB_LIBRARY"]).parent
@@ -27,8 +26,7 @@ def lives():
     with Daemon(decides_aloud=False) as daemon:
         def live():
             with App(daemon.address, "photos") as app:
-                session = app.session()
-                session.start()
+                session = app.running()
                 held = app.frame(session)
                 if held.sequence % 2:
                     held.release()
@@ -56,10 +54,7 @@ def lives_in_c():
 
 @claim("a child of the program may free its client, and the parent's goes on; anything else is refused there")
 def fork():
-    with Daemon() as daemon, App(daemon.address, "photos") as app:
-        session = app.session()
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+    with running() as (daemon, app, session):
         held = app.frame(session)
         child = os.fork()
         if child == 0:

@@ -1,10 +1,10 @@
 """Pictures that go on whatever an app sets meanwhile: a zoom under a finger, and formats in turn."""
 import itertools, time
 
-from app import App
+from app import running
 from camarb import EventType
 from footage import filmed
-from harness import PATIENCE, Daemon, claim, played, recorded_marks
+from harness import PATIENCE, claim, played, recorded_marks
 
 # Frames a second: few, so that a busy machine has the time for each.
 RATE = 10
@@ -34,16 +34,12 @@ def share(numbers):
 
 
 def slides(camera, **settings):
-    with Daemon(cameras=[camera]) as daemon, App(daemon.address, "photos") as app:
-        session = app.session(**settings)
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+    with running(**settings, cameras=[camera]) as (daemon, app, session):
         calm = share(watched(app, session, 0))
         said = []
         for changes in (20, 60):
             film = daemon.directory / f"film-{changes}.mkv"
-            session.start_recording(film).result()
-            app.wait(EventType.RECORDING_STARTED)
+            app.records(session, film)
             preview = share(watched(app, session, changes))
             session.stop_recording().result()
             ended = app.wait(EventType.RECORDING_FINISHED)
@@ -80,10 +76,7 @@ def shows(app, session, width, height):
 
 @claim("a session that tries its camera's presets and formats in turn, from small to large and back, has frames of each one's size")
 def formats_in_turn():
-    with Daemon(cameras=["front=simulated:iphone6s-back"]) as daemon, App(daemon.address, "photos") as app:
-        session = app.session()
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
+    with running(cameras=["front=simulated:iphone6s-back"]) as (daemon, app, session):
         presets = {"photo": (4032, 3024), "high": (1920, 1080), "3840x2160": (3840, 2160)}
         for _ in range(3):
             for preset, size in presets.items():

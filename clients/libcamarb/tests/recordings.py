@@ -1,20 +1,11 @@
 """Recordings: options, a microphone, metadata, pauses, and the event at their end."""
-import array, contextlib, errno, os, socket, struct, time
+import array, errno, os, socket, struct, time
 
 import camarb
-from app import App, refused
+from app import App, refused, running
 from camarb import EventType
-from false_broker import SESSION, FalseBroker
+from false_broker import FalseBroker
 from harness import PATIENCE, SHELL, Daemon, claim, played, probed
-
-
-@contextlib.contextmanager
-def running(**settings):
-    with Daemon() as daemon, App(daemon.address, "photos") as app:
-        session = app.session(pictures=True, **settings)
-        session.start()
-        app.wait(EventType.DID_START_RUNNING)
-        yield daemon, app, session
 
 
 def sees_end(end):
@@ -52,11 +43,7 @@ def written_sound():
         pass
     other.close()
     for rate, channels, number in ((8_000, 2, errno.EPIPE), (7_999, 2, errno.EINVAL), (96_001, 1, errno.EINVAL), (8_000, 3, errno.EINVAL)):
-        try:
-            camarb.write_sound(one, samples, 0, rate, channels)
-            raise AssertionError("it was written")
-        except camarb.Error as error:
-            assert error.errno == number, error
+        refused(lambda: camarb.write_sound(one, samples, 0, rate, channels), number=number)
     one.close()
     with running(usesAudio=True) as (daemon, app, session):
         film, (one, other) = daemon.directory / "film.mkv", socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -128,8 +115,7 @@ def files_of_refused_calls():
         refuses("Interrupted")
         shell.call(SHELL, "SetPrivacy", "sb", "front", False)
         app.wait(EventType.DID_START_RUNNING)
-        session.start_recording(files[film]).result()
-        app.wait(EventType.RECORDING_STARTED)
+        app.records(session, files[film])
         session.capture_photo(files[picture]).result()
         taken = app.wait(EventType.PHOTO_CAPTURED)
         session.stop_recording().result()

@@ -1,5 +1,5 @@
 """A recorder core that lies, and a broker that does: what ends, and that nothing else does."""
-import errno, os, socket, struct, time
+import contextlib, errno, os, socket, struct, time
 
 from app import App, refused
 from camarb import EventType, State
@@ -9,18 +9,13 @@ from harness import claim, wait_until
 BYTES = 64 * 48 * 3 // 2
 
 
-def streaming(broker, app):
-    """A session that runs, and the recorder core's end of its stream."""
-    session = app.session()
-    session.start()
-    app.wait(EventType.DID_START_RUNNING)
-    before = len(broker.streams)
-
-    def has_stream():
-        app.take()
-        return len(broker.streams) > before
-    wait_until("a stream", lambda: has_stream() or before)
-    return session, broker.streams[-1]
+@contextlib.contextmanager
+def streaming():
+    """A false broker, an app, its session, which runs, and the recorder core's end of its stream."""
+    with FalseBroker() as broker, App(broker.address) as app:
+        session = app.running()
+        wait_until("a stream", lambda: app.take() or broker.streams)
+        yield broker, app, session, broker.streams[-1]
 
 
 def honest(stream, index=0):
@@ -56,8 +51,7 @@ LIES = {
 @claim(f"each of {len(LIES)} lies of a recorder core ends its stream with a sentence, and nothing else")
 def lies():
     for lie, (word, tell) in LIES.items():
-        with FalseBroker() as broker, App(broker.address) as app:
-            session, stream = streaming(broker, app)
+        with streaming() as (broker, app, session, stream):
             tell(stream)
             told = app.wait(EventType.RUNTIME_ERROR)
             assert told.error_name == "org.camarb.Error.RecorderFault" and word in told.error, f"{lie}: {told.error}"
@@ -71,8 +65,7 @@ def lies():
 
 @claim("a client whose stream is over for good, or that waits for the next broker, sleeps")
 def sleeps():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, stream = streaming(broker, app)
+    with streaming() as (broker, app, session, stream):
         stream.send(b"\1\0\0\0")
         app.wait(EventType.RUNTIME_ERROR)
         before = time.process_time()
@@ -89,8 +82,7 @@ def sleeps():
 @claim("a packet that is too long, and a socket that ends, end the stream and are no lie; a moment later there is another one")
 def ends():
     for end in (lambda s: s.send(b"\2" * 4096), lambda s: s.send(struct.pack("<I36x", 4)), lambda s: s.shutdown(socket.SHUT_RDWR)):
-        with FalseBroker() as broker, App(broker.address) as app:
-            session, stream = streaming(broker, app)
+        with streaming() as (broker, app, session, stream):
             honest(stream)
             say(stream, frame())
             held = app.frame(session)
@@ -111,8 +103,7 @@ def ends():
 
 @claim("an honest stream of odd rows and many buffers is read, and what is dropped hands its flag on")
 def honest_streams():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, stream = streaming(broker, app)
+    with streaming() as (broker, app, session, stream):
         for index in range(6):
             say(stream, buffer(index, stride=96), memory(96 * 48 * 3 // 2, contents=bytes([index])))
         say(stream, frame(0, 1, captured=1, flags=1))
@@ -133,8 +124,7 @@ def honest_streams():
 
 @claim("a broker that leaves out an event ends the session, and says which was due")
 def gap():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, _ = streaming(broker, app)
+    with streaming() as (broker, app, session, _):
         broker.tell("RampFinished", "d", 2.0)
         assert app.wait(EventType.RAMP_FINISHED).number == 2.0
         broker.tell("RampFinished", "d", 3.0, sequence=9)
@@ -146,8 +136,7 @@ def gap():
 
 @claim("an event that a newer broker sends is passed over, and one that is malformed ends the session")
 def newer():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, _ = streaming(broker, app)
+    with streaming() as (broker, app, session, _):
         broker.tell("SomethingNew", "as", ["a", "b"])
         broker.tell("RampFinished", "d", 2.0)
         app.wait(EventType.RAMP_FINISHED)
@@ -158,8 +147,7 @@ def newer():
 
 @claim("what a camera says of its state is told, and goes into the session's configuration")
 def state():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, _ = streaming(broker, app)
+    with streaming() as (broker, app, session, _):
         said = {"adjustingFocus": True, "lensPosition": 0.5, "pipelineRebuilds": 2.0, "focusMode": "locked"}
         broker.tell("CameraStateChanged", "a{sv}", {
             "adjustingFocus": ("b", True), "lensPosition": ("d", 0.5), "pipelineRebuilds": ("u", 2), "focusMode": ("s", "locked")})
@@ -170,8 +158,7 @@ def state():
 
 @claim("a program that leaves 1024 events untaken ends as one that does not read, and can still read them")
 def untaken():
-    with FalseBroker() as broker, App(broker.address) as app:
-        session, _ = streaming(broker, app)
+    with streaming() as (broker, app, session, _):
         app.take()
         for number in range(1024):
             broker.tell("RampFinished", "d", float(number))

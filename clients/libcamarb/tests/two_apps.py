@@ -18,8 +18,7 @@ def interrupted():
         mine.start().result()
         first = red.wait(EventType.DID_START_RUNNING)
         film = daemon.directory / "film.mkv"
-        recording = mine.start_recording(film).result()
-        red.wait(EventType.RECORDING_STARTED)
+        recording = red.records(mine, film)
         held = red.frame(mine)
         assert held.is_intact
         focus(shell, "blue", "red")
@@ -54,9 +53,7 @@ def privacy():
     with Daemon() as daemon, App(daemon.address, "red") as red:
         shell = daemon.shell()
         focus(shell, "red", "blue")
-        session = red.session()
-        session.start()
-        red.wait(EventType.DID_START_RUNNING)
+        session = red.running()
         shell.call(SHELL, "SetPrivacy", "sb", "front", True)
         assert red.wait(EventType.WAS_INTERRUPTED).reason == "video-device-blocked-by-privacy"
         assert session.slate().kind is SlateKind.SWITCHED_OFF
@@ -70,9 +67,7 @@ def several_in_front():
     with Daemon(policy="ios9") as daemon, App(daemon.address, "red") as red:
         shell = daemon.shell()
         shell.call(SHELL, "PlaceApp", "ssb", "red", "fullscreen", True)
-        session = red.session()
-        session.start()
-        red.wait(EventType.DID_START_RUNNING)
+        session = red.running()
         shell.call(SHELL, "PlaceApp", "ssb", "notes", "slide-over", False)
         told = red.wait(EventType.WAS_INTERRUPTED)
         assert told.reason == "video-device-not-available-with-multiple-foreground-apps", told

@@ -7,25 +7,20 @@ from harness import claim
 FOLDER = pathlib.Path(os.environ["CAMARB_LIBRARY"]).parent / "units"
 
 
-def holds(program):
-    """Runs one; how many claims it had."""
-    plain = {key: value for key, value in os.environ.items() if key not in ("ASAN_OPTIONS", "LD_PRELOAD")}
-    done = subprocess.run([program], env=plain, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=600)
-    assert done.returncode == 0, f"{program} ended with {done.returncode}: {done.stdout[-3000:]}"
-    return done.stdout.splitlines()[-1] + " claims"
+def unit(program):
+    def holds():
+        """Runs it; how many claims it had."""
+        plain = {key: value for key, value in os.environ.items() if key not in ("ASAN_OPTIONS", "LD_PRELOAD")}
+        done = subprocess.run([program], env=plain, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=600)
+        assert done.returncode == 0, f"{program} ended with {done.returncode}: {done.stdout[-3000:]}"
+        return done.stdout.splitlines()[-1] + " claims"
+    return holds
 
 
-@claim("what a program is told over its brokers' ends is whole, numbered on, and said once: memory.c by itself")
-def memory():
-    return holds(FOLDER / "memory")
-
-
-@claim("frames come in order, within bounds, and go back; a slow reader delays nobody: stream.c by itself")
-def stream():
-    return holds(FOLDER / "stream")
-
-
-@claim("previews and orientations are where AVFoundation has them: geometry.c by itself")
-def geometry():
-    return holds(FOLDER / "geometry")
+for name, sentence in {
+    "memory": "what a program is told over its brokers' ends is whole, numbered on, and said once",
+    "stream": "frames come in order, within bounds, and go back; a slow reader delays nobody",
+    "geometry": "previews and orientations are where AVFoundation has them",
+}.items():
+    claim(f"{sentence}: {name}.c by itself")(unit(FOLDER / name))

@@ -9,21 +9,13 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 enum { NUMBERS = 100 };
 
 static int streams(void) {
     int camera = open("/dev/video0", O_RDWR);
     REQUIRE(camera >= 0);
-    struct v4l2_requestbuffers request = {.count = BUFFERS, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0 && request.count == BUFFERS);
-    for (unsigned at = 0; at < BUFFERS; at++) {
-        struct v4l2_buffer buffer = {.index = at, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-        REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
-    }
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    REQUIRE(ioctl(camera, VIDIOC_STREAMON, &type) == 0);
+    begin(camera, V4L2_MEMORY_MMAP);
     return camera;
 }
 
@@ -47,8 +39,7 @@ static void closes_all_in_shared_memory(void) {
         bool is_wrong = dup2(0, camera) != camera || dup2(0, 520) != 520 || close(camera) < 0;
         _exit(is_wrong);
     }
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ends_well(child);
     take(camera, 10);
     close(camera);
 }
@@ -68,8 +59,7 @@ static void takes_numbers(void) {
             if (dup2(0, at) != at) _exit(1);
         _exit(0);
     }
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ends_well(child);
     take(camera, 5);
     errno = ENOTEMPTY;
     REQUIRE(close(camera) == 0 && errno == ENOTEMPTY);

@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 
 enum { WIDTH = 640, HEIGHT = 480 };
@@ -23,8 +22,6 @@ enum { WIDTH = 640, HEIGHT = 480 };
 #define INTERVAL INT64_C(33333)
 
 static const char node[] = "/dev/video0";
-static void *memory[BUFFERS];
-static uint32_t bytes;
 
 static void set_format(int camera) {
     struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
@@ -32,26 +29,6 @@ static void set_format(int camera) {
     REQUIRE(ioctl(camera, VIDIOC_S_FMT, &format) == 0);
     REQUIRE(format.fmt.pix.width == WIDTH && format.fmt.pix.height == HEIGHT && format.fmt.pix.pixelformat == V4L2_PIX_FMT_NV12);
     bytes = format.fmt.pix.sizeimage;
-}
-
-static void begin(int camera, enum v4l2_memory kind) {
-    struct v4l2_requestbuffers request = {.count = BUFFERS, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = kind};
-    REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0 && request.count == BUFFERS);
-    for (unsigned at = 0; at < BUFFERS; at++) {
-        struct v4l2_buffer buffer = {.index = at, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = kind};
-        if (kind == V4L2_MEMORY_MMAP) {
-            REQUIRE(ioctl(camera, VIDIOC_QUERYBUF, &buffer) == 0);
-            memory[at] = mmap(NULL, buffer.length, PROT_READ | PROT_WRITE, MAP_SHARED, camera, buffer.m.offset);
-            REQUIRE(memory[at] != MAP_FAILED);
-        } else {
-            memory[at] = malloc(bytes);
-            buffer.m.userptr = (unsigned long)memory[at];
-            buffer.length = bytes;
-        }
-        REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
-    }
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    REQUIRE(ioctl(camera, VIDIOC_STREAMON, &type) == 0);
 }
 
 static void wait_for(int camera, const char *how, int polled) {
@@ -117,12 +94,13 @@ static int pictures(const char *how) {
     }
 }
 
-static void take_one(int camera) {
-    struct pollfd waited = {.fd = camera, .events = POLLIN};
-    struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    REQUIRE(poll(&waited, 1, PATIENCE) == 1);
-    REQUIRE(ioctl(camera, VIDIOC_DQBUF, &buffer) == 0);
-    REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
+static int streams(void) {
+    int camera = open(node, O_RDWR);
+    REQUIRE(camera >= 0);
+    set_format(camera);
+    begin(camera, V4L2_MEMORY_MMAP);
+    take_one(camera);
+    return camera;
 }
 
 static void looks_before_it_opens(void) {
@@ -219,12 +197,9 @@ static void reads(void) {
     int camera = open(node, O_RDONLY);
     FILE *file = fopen(node, "r");
     REQUIRE(camera >= 0 && file);
-    errno = 0;
-    REQUIRE(read(camera, into, sizeof into) < 0 && errno == EINVAL);
-    errno = 0;
-    REQUIRE(readv(camera, &part, 1) < 0 && errno == EINVAL);
-    errno = 0;
-    REQUIRE(syscall(SYS_read, camera, into, sizeof into) < 0 && errno == EINVAL);
+    FAILS(read(camera, into, sizeof into), EINVAL);
+    FAILS(readv(camera, &part, 1), EINVAL);
+    FAILS(syscall(SYS_read, camera, into, sizeof into), EINVAL);
     errno = 0;
     REQUIRE(fread(into, 1, sizeof into, file) == 0 && ferror(file) && errno == EINVAL);
     fclose(file);
@@ -255,18 +230,11 @@ static void opens_twice(void) {
     close(other);
     REQUIRE(ioctl(one, VIDIOC_QUERYCAP, &first) < 0 && errno == EBADF);
     /* The camera is free for the next program, in this process too. */
-    one = open(node, O_RDWR);
-    set_format(one);
-    begin(one, V4L2_MEMORY_MMAP);
-    take_one(one);
-    close(one);
+    close(streams());
 }
 
 static void forks(void) {
-    int camera = open(node, O_RDWR);
-    set_format(camera);
-    begin(camera, V4L2_MEMORY_MMAP);
-    take_one(camera);
+    int camera = streams();
     pid_t child = fork();
     REQUIRE(child >= 0);
     if (!child) {
@@ -280,17 +248,13 @@ static void forks(void) {
         close(own);
         _exit(0);
     }
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ends_well(child);
     for (int at = 0; at < 10; at++) take_one(camera);
     close(camera);
 }
 
 static void closes_all(bool by_range) {
-    int camera = open(node, O_RDWR);
-    set_format(camera);
-    begin(camera, V4L2_MEMORY_MMAP);
-    take_one(camera);
+    int camera = streams();
     if (by_range) {
         closefrom(3);
     } else {
@@ -308,12 +272,7 @@ static void closes_all(bool by_range) {
     REQUIRE(pread(file, back, sizeof back, 0) == 4 && memcmp(back, "mine", 4) == 0);
     REQUIRE(fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 4);
     close(file);
-    camera = open(node, O_RDWR);
-    REQUIRE(camera >= 0);
-    set_format(camera);
-    begin(camera, V4L2_MEMORY_MMAP);
-    take_one(camera);
-    close(camera);
+    close(streams());
 }
 
 /* Bad pointers: the kernel returns EFAULT, and so does the door, wherever in an argument the memory ends. */
@@ -336,14 +295,12 @@ static unsigned points_nowhere(void) {
     for (size_t at = 0; at < sizeof requests / sizeof *requests; at++) {
         void *nowhere[] = {NULL, (void *)1, pages + page, pages + 2 * page, pages + page - 1, (void *)UINTPTR_MAX, (void *)(UINTPTR_MAX / 2)};
         for (size_t where = 0; where < sizeof nowhere / sizeof *nowhere; where++) {
-            errno = 0;
-            REQUIRE(ioctl(camera, requests[at], nowhere[where]) < 0 && errno == EFAULT);
+            FAILS(ioctl(camera, requests[at], nowhere[where]), EFAULT);
             calls++;
         }
     }
     /* An answer where nothing can be written. */
-    errno = 0;
-    REQUIRE(ioctl(camera, VIDIOC_QUERYCAP, pages) < 0 && errno == EFAULT);
+    FAILS(ioctl(camera, VIDIOC_QUERYCAP, pages), EFAULT);
     /* Without an event there is nothing to write; with one there is. */
     REQUIRE(ioctl(camera, VIDIOC_DQEVENT, pages + page) < 0 && errno == ENOENT);
     struct v4l2_event_subscription wanted = {
@@ -354,25 +311,19 @@ static unsigned points_nowhere(void) {
     struct v4l2_ext_controls list = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 3};
     for (size_t where = 0; where < 3; where++) {
         list.controls = (void *)((char *[]){NULL, pages + page, pages + page - 8}[where]);
-        errno = 0;
-        REQUIRE(ioctl(camera, VIDIOC_G_EXT_CTRLS, &list) < 0 && errno == EFAULT);
+        FAILS(ioctl(camera, VIDIOC_G_EXT_CTRLS, &list), EFAULT);
     }
     set_format(camera);
     struct v4l2_requestbuffers request = {.count = 2, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR};
     REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0);
     struct v4l2_buffer buffer = {
         .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR, .m.userptr = (unsigned long)pages, .length = bytes};
-    errno = 0;
-    REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) < 0 && errno == EFAULT);
+    FAILS(ioctl(camera, VIDIOC_QBUF, &buffer), EFAULT);
     request.count = 0;
     REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0);
     close(camera);
     /* And all is as before. */
-    camera = open(node, O_RDWR);
-    set_format(camera);
-    begin(camera, V4L2_MEMORY_MMAP);
-    take_one(camera);
-    close(camera);
+    close(streams());
     munmap(pages, 2 * page);
     return calls;
 }

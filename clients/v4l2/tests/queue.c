@@ -54,7 +54,7 @@ static void ring(void) {
     if (script.client.bell >= 0) REQUIRE(eventfd_write(script.client.bell, 1) == 0);
 }
 
-static int client_new(camarb_client **made, const char *address) {
+int camarb_client_new(camarb_client **made, const char *address) {
     REQUIRE(!address && script.client.bell < 0);
     if (script.is_away) return -ENOENT;
     script.client.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -63,21 +63,21 @@ static int client_new(camarb_client **made, const char *address) {
     return 0;
 }
 
-static void client_free(camarb_client *client) {
+void camarb_client_free(camarb_client *client) {
     REQUIRE(client == &script.client && client->bell >= 0);
     close(client->bell);
     client->bell = -1;
 }
 
-static int client_fd(camarb_client *client) { return client->bell; }
+int camarb_client_fd(camarb_client *client) { return client->bell; }
 
-static int client_dispatch(camarb_client *client) {
+int camarb_client_dispatch(camarb_client *client) {
     eventfd_t rings;
     eventfd_read(client->bell, &rings);
     return 0;
 }
 
-static int client_wait(camarb_client *client, int64_t nanoseconds) {
+int camarb_client_wait(camarb_client *client, int64_t nanoseconds) {
     (void)client;
     if (script.wait_count < sizeof script.waited / sizeof *script.waited) script.waited[script.wait_count++] = nanoseconds;
     if (script.waits_in_vain > 0) {
@@ -88,7 +88,7 @@ static int client_wait(camarb_client *client, int64_t nanoseconds) {
     return 1;
 }
 
-static const camarb_event *next_event(camarb_client *client) {
+const camarb_event *camarb_client_next_event(camarb_client *client) {
     static const camarb_event known = {.type = CAMARB_EVENT_CAMERAS_CHANGED};
     (void)client;
     bool is_told = script.knows_cameras;
@@ -96,7 +96,7 @@ static const camarb_event *next_event(camarb_client *client) {
     return is_told ? &known : NULL;
 }
 
-static const camarb_camera *cameras(camarb_client *client, size_t *count) {
+const camarb_camera *camarb_client_cameras(camarb_client *client, size_t *count) {
     static const camarb_format format = {
         .pixel_format = "420v", .width = WIDTH, .height = HEIGHT, .min_frame_rate = 1, .max_frame_rate = 30, .name = "420v 64x48@30"};
     static const camarb_camera camera = {
@@ -106,48 +106,56 @@ static const camarb_camera *cameras(camarb_client *client, size_t *count) {
     return &camera;
 }
 
-static camarb_call declare_app(camarb_client *client, const char *app) { return client && app ? 1 : -EINVAL; }
+camarb_call camarb_client_declare_app(camarb_client *client, const char *app) { return client && app ? 1 : -EINVAL; }
 
-static camarb_call watch_cameras(camarb_client *client) { return client ? 2 : -EINVAL; }
+camarb_call camarb_client_watch_cameras(camarb_client *client) { return client ? 2 : -EINVAL; }
 
-static int call_finish(camarb_client *client, camarb_call call, int64_t nanoseconds, uint64_t *value) {
+int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseconds, uint64_t *value) {
     REQUIRE(client && call == 3 && nanoseconds > 0 && !value);
     return script.refusal;
 }
 
-static const char *error_name(camarb_client *client) { return client ? script.refusal_name : ""; }
+const char *camarb_client_error_name(camarb_client *client) { return client ? script.refusal_name : ""; }
 
-static camarb_configuration *configuration_new(void) { return (camarb_configuration *)&script; }
+camarb_configuration *camarb_configuration_new(void) { return (camarb_configuration *)&script; }
 
-static void configuration_free(camarb_configuration *configuration) { REQUIRE(configuration == configuration_new()); }
+void camarb_configuration_free(camarb_configuration *configuration) { REQUIRE(configuration == camarb_configuration_new()); }
 
-static int set_word(camarb_configuration *configuration, const char *key, const char *word) { return configuration && key && word ? 0 : -EINVAL; }
+int camarb_configuration_set_word(camarb_configuration *configuration, const char *key, const char *word) {
+    return configuration && key && word ? 0 : -EINVAL;
+}
 
-static int set_number(camarb_configuration *configuration, const char *key, double number) {
+int camarb_configuration_set_number(camarb_configuration *configuration, const char *key, double number) {
     return configuration && key && number > 0 ? 0 : -EINVAL;
 }
 
-static camarb_session *session_new(camarb_client *client, const char *camera, const camarb_configuration *configuration) {
+int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag) {
+    return configuration && key && !flag ? 0 : -EINVAL;
+}
+
+camarb_session *camarb_session_new(camarb_client *client, const char *camera, const camarb_configuration *configuration) {
     REQUIRE(client && configuration);
     REQUIRE_TEXT(camera, "front");
     script.starts++;
     return &script.session;
 }
 
-static void session_free(camarb_session *session) {
+void camarb_session_free(camarb_session *session) {
     REQUIRE(session == &script.session);
     script.ends++;
 }
 
-static void set_tag(camarb_session *session, void *tag) { session->tag = tag; }
+void camarb_session_set_tag(camarb_session *session, void *tag) { session->tag = tag; }
 
-static void *tag(const camarb_session *session) { return session->tag; }
+void *camarb_session_tag(const camarb_session *session) { return session->tag; }
 
-static camarb_call session_start(camarb_session *session) { return session ? 3 : -EINVAL; }
+camarb_call camarb_session_start(camarb_session *session) { return session ? 3 : -EINVAL; }
 
-static void set_pictures(camarb_session *session, bool on) { REQUIRE(session && on); }
+camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch) { return session && batch ? 4 : -EINVAL; }
 
-static camarb_frame *newest_frame(camarb_session *session) {
+void camarb_session_set_pictures(camarb_session *session, bool on) { REQUIRE(session && on); }
+
+camarb_frame *camarb_session_newest_frame(camarb_session *session) {
     REQUIRE(session == &script.session);
     pthread_mutex_lock(&script.lock);
     camarb_frame *frame = script.taken < script.shown ? &script.frames[script.taken++ % FRAMES_MAX] : NULL;
@@ -155,11 +163,11 @@ static camarb_frame *newest_frame(camarb_session *session) {
     return frame;
 }
 
-static const camarb_picture *frame_picture(const camarb_frame *frame) { return &frame->picture; }
+const camarb_picture *camarb_frame_picture(const camarb_frame *frame) { return &frame->picture; }
 
-static bool frame_is_intact(const camarb_frame *frame) { return !frame->is_cut; }
+bool camarb_frame_is_intact(const camarb_frame *frame) { return !frame->is_cut; }
 
-static void frame_release(camarb_frame *frame) {
+void camarb_frame_release(camarb_frame *frame) {
     REQUIRE(frame);
     pthread_mutex_lock(&script.lock);
     script.released++;
@@ -167,7 +175,7 @@ static void frame_release(camarb_frame *frame) {
     pthread_mutex_unlock(&script.lock);
 }
 
-static bool session_slate(const camarb_session *session, camarb_slate *slate) {
+bool camarb_session_slate(const camarb_session *session, camarb_slate *slate) {
     REQUIRE(session == &script.session);
     slate->kind = CAMARB_SLATE_INTERRUPTED;
     slate->reason = "video-device-in-use-by-another-client";
@@ -175,36 +183,8 @@ static bool session_slate(const camarb_session *session, camarb_slate *slate) {
 }
 
 const struct library *library(void) {
-    static const struct library scripted = {
-        .camarb_client_new = client_new,
-        .camarb_client_free = client_free,
-        .camarb_client_fd = client_fd,
-        .camarb_client_dispatch = client_dispatch,
-        .camarb_client_wait = client_wait,
-        .camarb_client_declare_app = declare_app,
-        .camarb_client_watch_cameras = watch_cameras,
-        .camarb_client_cameras = cameras,
-        .camarb_call_finish = call_finish,
-        .camarb_frame_rate_fraction = camarb_frame_rate_fraction,
-        .camarb_client_error_name = error_name,
-        .camarb_client_next_event = next_event,
-        .camarb_configuration_new = configuration_new,
-        .camarb_configuration_free = configuration_free,
-        .camarb_configuration_set_word = set_word,
-        .camarb_configuration_set_number = set_number,
-        .camarb_session_new = session_new,
-        .camarb_session_free = session_free,
-        .camarb_session_set_tag = set_tag,
-        .camarb_session_tag = tag,
-        .camarb_session_start = session_start,
-        .camarb_session_set_pictures = set_pictures,
-        .camarb_session_newest_frame = newest_frame,
-        .camarb_frame_picture = frame_picture,
-        .camarb_frame_is_intact = frame_is_intact,
-        .camarb_frame_release = frame_release,
-        .camarb_session_slate = session_slate,
-        .camarb_slate_draw = camarb_slate_draw,
-    };
+#define MEMBER(name) .name = name,
+    static const struct library scripted = {LIBRARY_CALLS(MEMBER)};
     return &scripted;
 }
 
@@ -730,5 +710,5 @@ int main(void) {
         {"there are as many buffers as were asked for, two at least and 32 at most, each with memory of its own", numbers_of_buffers},
         {"memory of the program's is written as far as the picture goes", memory_of_the_program},
     };
-    return units_run(units, sizeof units / sizeof *units);
+    return units_run(units, sizeof units / sizeof *units, NULL, NULL);
 }

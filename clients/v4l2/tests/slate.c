@@ -60,6 +60,12 @@ static struct picture make(const char *fourcc, uint32_t width, uint32_t height, 
     return made;
 }
 
+static struct picture draw(const camarb_slate *slate, const char *fourcc, uint32_t width, uint32_t height, uint32_t more, int filling) {
+    struct picture made = make(fourcc, width, height, more, filling);
+    REQUIRE(camarb_slate_draw(slate, fourcc, width, height, made.planes, made.strides) == 0, "it was not drawn");
+    return made;
+}
+
 static void drop(struct picture *picture) {
     for (uint32_t plane = 0; plane < picture->count; plane++) free(picture->planes[plane]);
 }
@@ -85,8 +91,10 @@ static int letter_at(const struct picture *picture, uint32_t left, uint32_t top,
         }
     static const uint8_t none[SLATE_GLYPH_HEIGHT];
     if (memcmp(rows, none, sizeof rows) == 0) return 0;
-    for (size_t at = 0; at < sizeof slate_glyphs / sizeof *slate_glyphs; at++)
-        if (half(rows) == slate_glyphs[at].upper && half(rows + 8) == slate_glyphs[at].lower) return slate_glyphs[at].letter;
+    const struct slate_glyph *glyph = slate_glyphs;
+    for (size_t run = 0; run < sizeof slate_runs / sizeof *slate_runs; run++)
+        for (int at = 0; at < slate_runs[run].count; at++, glyph++)
+            if (half(rows) == glyph->upper && half(rows + 8) == glyph->lower) return slate_runs[run].first + at;
     /* A box: two full rows and nothing else but sides. */
     if (rows[3] == 0x7e && rows[11] == 0x7e && rows[5] == 0x42) return '#';
     return -1;
@@ -130,9 +138,7 @@ static void reads(const camarb_slate *slate, const char *fourcc, uint32_t width,
     char name[128];
     snprintf(name, sizeof name, "%s %ux%u+%u", fourcc, width, height, more);
     test = name;
-    struct picture first = make(fourcc, width, height, more, 0x00), second = make(fourcc, width, height, more, 0xff);
-    REQUIRE(camarb_slate_draw(slate, fourcc, width, height, first.planes, first.strides) == 0, "it was not drawn");
-    REQUIRE(camarb_slate_draw(slate, fourcc, width, height, second.planes, second.strides) == 0, "it was not drawn");
+    struct picture first = draw(slate, fourcc, width, height, more, 0x00), second = draw(slate, fourcc, width, height, more, 0xff);
     for (uint32_t plane = 0; plane < first.count; plane++)
         REQUIRE(
             memcmp(first.planes[plane], second.planes[plane], (size_t)first.strides[plane] * first.rows[plane]) == 0,
@@ -160,8 +166,7 @@ static void mirrors(const char *fourcc, const uint32_t size[3]) {
     struct picture drawn[CAMARB_SLATE_NO_BROKER + 1];
     for (int kind = CAMARB_SLATE_WAITING; kind <= CAMARB_SLATE_NO_BROKER; kind++) {
         camarb_slate slate = {.kind = (enum camarb_slate_kind)kind, .camera = "front", .reason = "", .interrupter = ""};
-        struct picture picture = drawn[kind] = make(fourcc, size[0], size[1], size[2], 0);
-        REQUIRE(camarb_slate_draw(&slate, fourcc, size[0], size[1], picture.planes, picture.strides) == 0, "it was not drawn");
+        struct picture picture = drawn[kind] = draw(&slate, fourcc, size[0], size[1], size[2], 0);
         uint64_t signs = 0;
         for (uint32_t y = 0; y < size[1]; y++)
             for (uint32_t x = 0; x < size[0]; x++) {
@@ -214,8 +219,7 @@ int main(void) {
     for (size_t at = 0; at < sizeof causes / sizeof *causes; at++) {
         camarb_slate slate = {.kind = CAMARB_SLATE_INTERRUPTED, .camera = "front", .reason = causes[at], .interrupter = ""};
         test = causes[at];
-        struct picture picture = make("NV12", 320, 180, 0, 0);
-        REQUIRE(camarb_slate_draw(&slate, "NV12", 320, 180, picture.planes, picture.strides) == 0, "it was not drawn");
+        struct picture picture = draw(&slate, "NV12", 320, 180, 0, 0);
         const char *text = text_of(&picture);
         REQUIRE(strncmp(text, "front ", 6) == 0 && strlen(text) > 30 && text[strlen(text) - 1] == '.', "it says “%s”", text);
         REQUIRE(!strstr(text, causes[at]) && strcmp(text, before) != 0, "it says “%s”", text);
@@ -228,9 +232,8 @@ int main(void) {
     uint8_t grounds[5][3];
     for (int kind = CAMARB_SLATE_WAITING; kind <= CAMARB_SLATE_NO_BROKER; kind++) {
         camarb_slate slate = {.kind = (enum camarb_slate_kind)kind, .camera = "front", .reason = "", .interrupter = ""};
-        struct picture picture = make("RGB3", 320, 180, 0, 0);
         test = "kinds";
-        REQUIRE(camarb_slate_draw(&slate, "RGB3", 320, 180, picture.planes, picture.strides) == 0, "it was not drawn");
+        struct picture picture = draw(&slate, "RGB3", 320, 180, 0, 0);
         memcpy(grounds[kind], picture.planes[0], 3);
         for (int other = CAMARB_SLATE_WAITING; other < kind; other++)
             REQUIRE(memcmp(grounds[kind], grounds[other], 3) != 0, "%d looks like %d", kind, other);
@@ -255,9 +258,8 @@ int main(void) {
         }
         name[length] = 0;
         camarb_slate slate = {.kind = CAMARB_SLATE_NO_ACCESS, .camera = name, .reason = name, .interrupter = name};
-        struct picture picture = make("YU12", 64 + (uint32_t)round, 48 + (uint32_t)round * 2, 1, 0);
         test = "any bytes";
-        REQUIRE(camarb_slate_draw(&slate, "YU12", picture.width, picture.height, picture.planes, picture.strides) == 0, "not drawn");
+        struct picture picture = draw(&slate, "YU12", 64 + (uint32_t)round, 48 + (uint32_t)round * 2, 1, 0);
         drop(&picture);
         pictures++;
     }
@@ -270,9 +272,8 @@ int main(void) {
     name[sizeof name - 1] = 0;
     for (size_t at = 0; at < sizeof causes / sizeof *causes; at++) {
         camarb_slate slate = {.kind = CAMARB_SLATE_INTERRUPTED, .camera = "front", .reason = causes[at], .interrupter = ""};
-        struct picture picture = make("NV12", 320, 180, 0, 0);
         test = causes[at];
-        REQUIRE(camarb_slate_draw(&slate, "NV12", 320, 180, picture.planes, picture.strides) == 0, "it was not drawn");
+        struct picture picture = draw(&slate, "NV12", 320, 180, 0, 0);
         snprintf(before, sizeof before, "%s", text_of(&picture) + sizeof "front");
         slate.camera = slate.interrupter = name;
         slate.shows_interrupter = 1;

@@ -12,10 +12,10 @@ WRONG_MAX = 5
 @functools.cache
 def glyphs():
     text = (HERE / "../../libcamarb/slate-font.h").read_text()
-    found = re.findall(r"\{0x([0-9a-f]{4}), 0x(\w{16}), 0x(\w{16})\}", text)
-    assert len(found) > 400, "the font's header is not as it was"
-    letters = [chr(int(letter, 16)) for letter, _, _ in found]
-    rows = numpy.array([list(bytes.fromhex(upper + lower)) for _, upper, lower in found], numpy.uint8)
+    found = re.findall(r"\{0x(\w+), 0x(\w+)\}", text)
+    letters = [chr(int(first, 16) + at) for first, count in re.findall(r"\{0x(\w+), (\d+)\}", text) for at in range(int(count))]
+    assert len(letters) == len(found) > 400, "the font's header is not as it was"
+    rows = numpy.array([list(bytes.fromhex(upper.zfill(16) + lower.zfill(16))) for upper, lower in found], numpy.uint8)
     return letters, numpy.unpackbits(rows, axis=1).astype(numpy.int16)
 
 

@@ -4,7 +4,7 @@ import contextlib, json, pathlib, subprocess, time
 import numpy
 import slates
 from screen import Screen, needs
-from harness import SHELL, Daemon, spawn
+from harness import Daemon, spawn
 
 WIDTH, HEIGHT = 1280, 900
 # A program that draws by software on a busy machine takes a while to begin.
@@ -60,9 +60,9 @@ def watching(screen, process, log):
 
 
 @contextlib.contextmanager
-def started(program, environment, settings={}):
-    """A program on a screen: its daemon, and what waits for pictures of it. `environment` is what the door is given to, from a daemon;
-    `settings` are files in its home."""
+def started(program, environment, settings={}, variables={}):
+    """A program on a screen: its daemon, and what waits for pictures of it. `environment` is what the door is given to, from a daemon,
+    with `variables` in it; `settings` are files in its home."""
     needs("ffmpeg", program[0])
     with Screen(size=f"{WIDTH}x{HEIGHT}") as screen, Daemon() as daemon, contextlib.ExitStack() as ends:
         for name, content in settings.items():
@@ -70,7 +70,7 @@ def started(program, environment, settings={}):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content)
         process = spawn(*program, log=daemon.directory / "program",
-                        env=environment(daemon, HOME=screen.home, DISPLAY=screen.name, LIBGL_ALWAYS_SOFTWARE="1"))
+                        env=environment(daemon, HOME=screen.home, DISPLAY=screen.name, LIBGL_ALWAYS_SOFTWARE="1", **variables))
         ends.callback(process.wait)
         ends.callback(process.kill)
         yield daemon, watching(screen, process, daemon.directory / "program")
@@ -87,9 +87,20 @@ def comes_up(program, environment):
         until("a window", lambda before, now: min((picture.max(axis=2) > 100).mean() for picture in (before, now)) > SHARE_MIN)
 
 
-def interrupted(program, environment, letters=False, settings={}):
+@contextlib.contextmanager
+def taken(daemon):
+    """Another app has the camera."""
+    shell = daemon.shell()
+    shell.place("booth", "fullscreen", True)
+    _, session = daemon.running("booth")
+    yield
+    session.call("StopRunning")
+    shell.place("booth", "background")
+
+
+def interrupted(program, environment, letters=False, **more):
     """It is interrupted, one process throughout."""
-    with started(program, environment, settings) as (daemon, until):
+    with started(program, environment, **more) as (daemon, until):
         interrupt(daemon, until, letters)
 
 
@@ -100,15 +111,11 @@ def interrupt(daemon, until, letters=False):
     begun = time.monotonic()
     while time.monotonic() < begun + STREAMS:
         until("more of it", camera)
-    shell = daemon.shell()
-    shell.call(SHELL, "PlaceApp", "ssb", "booth", "fullscreen", True)
-    _, session = daemon.running("booth")
-    shown = until("the slate", lambda before, now: shows_slate(before) and shows_slate(now))
-    if letters:
-        said = text(shown)
-        assert USED in said and "booth" not in said, said
-    session.call("StopRunning")
-    shell.call(SHELL, "PlaceApp", "ssb", "booth", "background", False)
+    with taken(daemon):
+        shown = until("the slate", lambda before, now: shows_slate(before) and shows_slate(now))
+        if letters:
+            said = text(shown)
+            assert USED in said and "booth" not in said, said
     until("the camera again", camera)
     until("more of it", camera)
 

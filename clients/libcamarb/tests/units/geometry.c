@@ -97,5 +97,5 @@ int main(void) {
         {"a picture fills a view's shape, keeps its own inside, or keeps its own and stands out; without area there is none", gravities},
         {"a view's corners are those of the sensor, by camera and orientation, and back; a front camera is mirrored", corners},
     };
-    return units_run(units, sizeof units / sizeof *units);
+    return units_run(units, sizeof units / sizeof *units, NULL, NULL);
 }

@@ -43,6 +43,11 @@ static void end(void) {
     if (core >= 0) close(core);
 }
 
+static void again(void) {
+    end();
+    begin();
+}
+
 static int count_in(const char *folder) {
     int count = 0;
     DIR *listing = opendir(folder);
@@ -184,7 +189,6 @@ static void is_broken(const char *why) {
 }
 
 static void in_order(void) {
-    begin();
     announces_many(0, 4);
     REQUIRE(!stream_has_frame(stream) && !camarb_session_next_frame(session));
     int64_t captured = now_ns();
@@ -211,11 +215,9 @@ static void in_order(void) {
     stream_read(stream);
     camarb_frame_release(takes(10));
     REQUIRE_TEXT(back(), "2 ");
-    end();
 }
 
 static void captured_in_the_past(void) {
-    begin();
     announces_many(0, 4);
     shows_at(0, 1, INT64_MIN, 0);
     shows_at(1, 2, -1, 0);
@@ -231,11 +233,9 @@ static void captured_in_the_past(void) {
         camarb_frame_release(frame);
     }
     REQUIRE_TEXT(back(), "0 1 2 3 ");
-    end();
 }
 
 static void slow_reader(void) {
-    begin();
     announces_many(0, 8);
     shows(0, 1);
     shows(1, 2);
@@ -265,11 +265,9 @@ static void slow_reader(void) {
     /* Nothing waits. */
     REQUIRE(!client->wakes_soon);
     REQUIRE_TEXT(back(), "6 1 ");
-    end();
 }
 
 static void newest_keeps_the_flag(void) {
-    begin();
     announces_many(0, 4);
     shows_at(0, 1, 0, CAMARB_PICTURE_CONFIGURATION_CHANGED);
     for (uint32_t index = 1; index < 4; index++) shows(index, index + 1);
@@ -280,11 +278,9 @@ static void newest_keeps_the_flag(void) {
     REQUIRE(!camarb_session_newest_frame(session));
     camarb_frame_release(newest);
     REQUIRE_TEXT(back(), "0 1 2 3 ");
-    end();
 }
 
 static void other_buffers(void) {
-    begin();
     announces_many(0, 3);
     shows(0, 1);
     shows(1, 2);
@@ -314,12 +310,11 @@ static void other_buffers(void) {
     shows(0, 5);
     is_broken("A frame came in buffer 0, which was never announced; the stream ended.");
     REQUIRE(mapped() == 0);
-    end();
 }
 
 static void the_end(void) {
     for (int by_record = 0; by_record < 2; by_record++) {
-        begin();
+        again();
         announces_many(0, 4);
         for (uint32_t index = 0; index < 4; index++) shows(index, index + 1);
         stream_read(stream);
@@ -339,12 +334,10 @@ static void the_end(void) {
         camarb_frame_release(second);
         REQUIRE(mapped() == 0 && !client->streams);
         if (by_record) REQUIRE_TEXT(back(), "");
-        end();
     }
 }
 
 static void let_go_by_the_session(void) {
-    begin();
     announces_many(0, 2);
     shows(0, 1);
     stream_read(stream);
@@ -353,7 +346,6 @@ static void let_go_by_the_session(void) {
     REQUIRE(!session->stream && mapped() == 1 && byte_of(held) == 0 && !camarb_frame_is_intact(held));
     camarb_frame_release(held);
     REQUIRE(mapped() == 0 && !client->streams);
-    end();
 }
 
 static void bounds_of_a_buffer(void) {
@@ -382,7 +374,7 @@ static void bounds_of_a_buffer(void) {
         {{.pixels = "420x"}, "Buffer 0 is neither 420v nor 420f; the stream ended."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        begin();
+        again();
         announces(cases[i].said);
         if (cases[i].why) {
             is_broken(cases[i].why);
@@ -391,12 +383,10 @@ static void bounds_of_a_buffer(void) {
             stream_read(stream);
             REQUIRE(session->stream == stream && mapped() == 1);
         }
-        end();
     }
 }
 
 static void bounds_of_a_stream(void) {
-    begin();
     for (uint32_t index = 0; index < BUFFERS_MAX; index++) {
         announces((struct said){.index = index, .width = 2, .height = 2});
         stream_read(stream);
@@ -414,11 +404,9 @@ static void bounds_of_a_stream(void) {
     REQUIRE(session->stream == stream && mapped() == BUFFERS_MAX);
     announces((struct said){.index = BUFFERS_MAX, .width = 2, .height = 2});
     is_broken("Buffer 1024 is 2x2, is there twice, or is one of too many; the stream ended.");
-    end();
 }
 
 static void bounded_turns(void) {
-    begin();
     announces_many(0, RECORDS_PER_TURN_MAX);
     shows(0, 1);
     stream_read(stream);
@@ -428,11 +416,9 @@ static void bounded_turns(void) {
     REQUIRE(!client->has_more && stream_has_frame(stream));
     camarb_frame_release(takes(1));
     REQUIRE_TEXT(back(), "0 ");
-    end();
 }
 
 static void descriptors(void) {
-    begin();
     int before = count_in("/proc/self/fd");
     announces((struct said){.index = 0, .surplus = 2});
     stream_read(stream);
@@ -448,7 +434,6 @@ static void descriptors(void) {
     /* The stream's own is closed, too. */
     REQUIRE(!session->stream && session->broken_run == 0 && count_in("/proc/self/fd") == before);
     close(passed);
-    end();
 }
 
 static void lies(void) {
@@ -464,13 +449,12 @@ static void lies(void) {
         {release, RECORD_BYTES - 1, "A packet came that is no record; the stream ended."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        begin();
+        again();
         tell(cases[i].record, cases[i].bytes, NULL, 0);
         is_broken(cases[i].why);
-        end();
     }
     for (int is_held = 0; is_held < 2; is_held++) {
-        begin();
+        again();
         announces_many(0, 2);
         shows(1, 1);
         stream_read(stream);
@@ -479,13 +463,11 @@ static void lies(void) {
         shows(1, 2);
         is_broken("A frame came in buffer 1, which was not given back; the stream ended.");
         camarb_frame_release(held);
-        end();
     }
-    begin();
+    again();
     announces_many(0, 1);
     announces_many(0, 1);
     is_broken("Buffer 0 is 64x48, is there twice, or is one of too many; the stream ended.");
-    end();
 }
 
 int main(void) {
@@ -503,5 +485,5 @@ int main(void) {
         {"no descriptor is kept, whatever it came with", descriptors},
         {"what no recorder core says ends the stream with a sentence", lies},
     };
-    return units_run(units, sizeof units / sizeof *units);
+    return units_run(units, sizeof units / sizeof *units, begin, end);
 }

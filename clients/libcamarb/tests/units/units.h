@@ -48,13 +48,16 @@ static void unit_hangs(int number) {
     _exit(1);
 }
 
-static inline int units_run(const struct unit *units, size_t count) {
+/* begin, end: around each claim, or NULL. */
+static inline int units_run(const struct unit *units, size_t count, void (*begin)(void), void (*end)(void)) {
     setvbuf(stdout, NULL, _IONBF, 0);
     signal(SIGALRM, unit_hangs);
     for (size_t i = 0; i < count; i++) {
         unit_sentence = units[i].sentence;
         alarm(UNIT_SECONDS_MAX);
+        if (begin) begin();
         units[i].holds();
+        if (end) end();
         printf("ok      %s\n", unit_sentence);
     }
     alarm(0);
