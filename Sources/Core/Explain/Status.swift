@@ -208,6 +208,12 @@ extension Arbiter {
             waitsFor: session.waits?.interrupter.map { state.id($0) }, configuration: configuration(of: slot))
     }
 
+    /// `nil` for a session that is not there, or is being closed.
+    package func camera(of id: SessionID) -> CameraID? {
+        guard let slot = state.session(id), !state.sessions[slot].has.contains(.closing) else { return nil }
+        return state.id(state.sessions[slot].camera)
+    }
+
     /// The groups of a session's client when it connected.
     package func groups(of id: SessionID) -> [UInt32] {
         state.session(id).map { state.clientTexts[Int(state.sessions[$0].client.index)].groups } ?? []

@@ -17,8 +17,8 @@ extension BusConnection {
     ) {
         call(
             to: destination, path: path, interface: interface, member: member,
-            arguments.map(\.signature).joined(), passing: arguments.flatMap(\.fileDescriptors), timeout: timeout,
-            { writer in for argument in arguments { writer.append(argument) } }, handler)
+            arguments.signature, passing: arguments.flatMap(\.fileDescriptors), timeout: timeout,
+            { $0.append(all: arguments) }, handler)
     }
 
     /// The same, with what `body` appends.
@@ -94,8 +94,7 @@ final class PendingCall {
     }
 
     func finish(_ result: Result<BusMessage, BrokerError>) {
-        let told = handler
-        (handler, make) = (nil, {})
-        told?(result)
+        make = {}
+        handler.take()?(result)
     }
 }

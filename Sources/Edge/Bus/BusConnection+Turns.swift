@@ -84,10 +84,10 @@ extension BusConnection {
             return true
         case .part(let answer):
             isQuiet = false
-            if !answer.isEmpty { transmit(answer) }
+            if !answer.isEmpty { transmit(answer[...]) }
             return true
         case .begun(let gate, let answer):
-            if !answer.isEmpty { transmit(answer) }
+            if !answer.isEmpty { transmit(answer[...]) }
             becomeReady(gate)
             return true
         case .message(let bytes, let isAll):
@@ -99,7 +99,7 @@ extension BusConnection {
 
     private func becomeReady(_ gate: AuthenticationGate) {
         (isReady, passesDescriptors) = (true, gate.passesDescriptors)
-        if !outgoing.bytes.isEmpty { flush() }
+        if !outgoing.isEmpty { flush() }
         let waiting = untilReady
         untilReady = []
         for call in waiting { call.make() }
@@ -163,7 +163,7 @@ extension BusConnection {
     func refresh() {
         guard isOpen, pendingEnd == nil else { return }
         io?.events = unsent.isEmpty ? .readable : [.readable, .writable]
-        var next = calls.values.lazy.map(\.deadline).min()
+        var next = calls.values.lazy.map { $0.deadline }.min()
         if !isReady { next = min(next ?? .max, authenticateBy) }
         if let wholeBy = intake?.wholeBy { next = min(next ?? .max, wholeBy) }
         if next != deadline {

@@ -17,9 +17,7 @@ extension BusConnection {
     }
 
     public func signal(path: String, interface: String, member: String, _ arguments: [WireValue] = []) {
-        signal(path: path, interface: interface, member: member, arguments.map(\.signature).joined()) { writer in
-            for argument in arguments { writer.append(argument) }
-        }
+        signal(path: path, interface: interface, member: member, arguments.signature) { $0.append(all: arguments) }
     }
 
     package func send(_ message: SealedSignal) {
@@ -27,7 +25,7 @@ extension BusConnection {
             !isEnding
         else { return }
         // Where nothing is to be before it, nothing is copied: a thousand peers are a thousand sends.
-        if outgoing.bytes.isEmpty { transmit(message.bytes) } else { outgoing.append(whole: message.bytes) }
+        if outgoing.isEmpty { transmit(message.bytes) } else { outgoing.append(whole: message.bytes) }
     }
 
     /// Signals in the name of the bus are sent to the client that called it, whatever its rules.
@@ -42,12 +40,12 @@ extension BusConnection {
     func write(_ head: MessageWriter.Head, _ signature: String, _ body: (inout MessageWriter) -> Void) -> UInt32 {
         let serial = traffic.nextSerial()
         guard isOpen, !isEnding else { return serial }
-        if outgoing.bytes.isEmpty {
+        if outgoing.isEmpty {
             outgoing = traffic.writer()
             traffic.hasWritten(self)
         }
         outgoing.message(head, serial: serial, signature: signature, body)
-        if !isReady && outgoing.bytes.count > Self.queuedBytesMax { endSoon(.tooMuchQueued) }
+        if !isReady && outgoing.count > Self.queuedBytesMax { endSoon(.tooMuchQueued) }
         return serial
     }
 
@@ -80,7 +78,7 @@ extension BusConnection {
 
     package func flush() {
         // A server's peer that has not authenticated yet is told what was written once it has.
-        guard !outgoing.bytes.isEmpty, isReady else { return }
+        guard !outgoing.isEmpty, isReady else { return }
         var written = MessageWriter()
         swap(&written, &outgoing)
         defer { traffic.giveBack(&written) }
@@ -104,8 +102,8 @@ extension BusConnection {
 
     /// Sends bytes, or has them wait behind those that wait already.
     /// - Parameter descriptors: taken over.
-    func transmit(_ bytes: [UInt8], _ descriptors: [Int32] = []) {
-        var message = Unsent(bytes: bytes[...], descriptors: descriptors)
+    func transmit(_ bytes: ArraySlice<UInt8>, _ descriptors: [Int32] = []) {
+        var message = Unsent(bytes: bytes, descriptors: descriptors)
         if unsent.isEmpty && descriptors.isEmpty {
             // The usual case, made short: a signal goes to a thousand peers.
             let sent = bytes.withUnsafeBytes {
@@ -162,10 +160,8 @@ extension BusConnection {
 
 /// A signal that is written once, for any number of peers.
 package final class SealedSignal {
-    let bytes: [UInt8]
-    let path: String
-    let interface: String
-    let member: String
+    let bytes: ArraySlice<UInt8>
+    let path, interface, member: String
 
     package init(
         on connection: BusConnection, path: String, interface: String, member: String, _ arguments: [WireValue]
@@ -174,8 +170,8 @@ package final class SealedSignal {
         var writer = MessageWriter()
         writer.message(
             .signal(path: path, interface: interface, member: member, sender: connection.ownName),
-            serial: connection.traffic.nextSerial(), signature: arguments.map(\.signature).joined()
-        ) { writer in for argument in arguments { writer.append(argument) } }
+            serial: connection.traffic.nextSerial(), signature: arguments.signature
+        ) { $0.append(all: arguments) }
         bytes = writer.bytes
     }
 }

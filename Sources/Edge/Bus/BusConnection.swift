@@ -126,7 +126,7 @@ public final class BusConnection {
         _ = camarb_set_send_buffer(descriptor, BusConnection.sendBufferBytes)
         io = try loop.addIO(descriptor, .readable) { [unowned self] _ in self.wake() }
         intake?.whenRead = { [unowned self] end in self.keeperRead(end) }
-        if !isServer { transmit(AuthenticationGate.greeting) }
+        if !isServer { transmit(AuthenticationGate.greeting[...]) }
         refresh()
     }
 

@@ -92,10 +92,7 @@ public final class BusMessage {
     /// Answers with these values. Descriptors among them stay the caller's.
     public func answer(_ values: [WireValue] = []) {
         do throws(SystemFault) {
-            try answer(
-                values.count == 1 ? values[0].signature : values.map(\.signature).joined(),
-                passing: values.contains(where: \.hasDescriptor) ? values.flatMap(\.fileDescriptors) : []
-            ) { writer in for value in values { writer.append(value) } }
+            try answer(values.signature, passing: values.flatMap(\.fileDescriptors)) { $0.append(all: values) }
         } catch { answer(BrokerError(.outOfResources, "The answer could not be sent: \(error).")) }
     }
 

@@ -65,7 +65,7 @@ final class BusTraffic: LoopPart {
     func writer() -> MessageWriter { writers.popLast() ?? MessageWriter() }
 
     func giveBack(_ writer: inout MessageWriter) {
-        guard writers.count < Self.writersKept, writer.bytes.count <= Self.readingBytes else { return }
+        guard writers.count < Self.writersKept, writer.count <= Self.readingBytes else { return }
         writer.clear()
         writers.append(writer)
     }
@@ -93,7 +93,7 @@ struct BusDeadlines {
         }
         // An alarm that is set already and comes early enough stays: setting one costs a system call, and every call
         // to a recorder core would cost two. At worst it comes once for nothing.
-        guard let next = entries.values.lazy.map(\.deadline).min() else { return }
+        guard let next = entries.values.lazy.map({ $0.deadline }).min() else { return }
         if let armed = timer?.deadline, armed <= next { return }
         timer?.arm(at: next)
     }

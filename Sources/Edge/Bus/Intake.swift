@@ -131,10 +131,8 @@ package final class Intake {
             if let count = taken.tooMany { refused = Refused(descriptors: count) }
             return taken.bytes.withUnsafeBytes { bytes in
                 if gate != nil { return authenticate(bytes).0 }
-                switch frame(bytes) {
-                case .success(let count): return put(bytes, count, broughtSome: !taken.passed.isEmpty)
-                case .failure(let fault): return .over(fault.end)
-                }
+                let (count, end) = frame(bytes)
+                return end.map { .over($0) } ?? put(bytes, count, broughtSome: !taken.passed.isEmpty)
             }
         }
         if window.isEmpty {
@@ -148,11 +146,8 @@ package final class Intake {
             return reading
         }
         let before = framer
-        let count: Int
-        switch frame(bytes) {
-        case .success(let length): count = length
-        case .failure(let fault): return .over(fault.end)
-        }
+        let (count, end) = frame(bytes)
+        if let end { return .over(end) }
         if !framer.isBetween && read > 0 {
             // Its end was not looked at: it is looked at from its beginning.
             framer = before
@@ -278,8 +273,6 @@ package final class Intake {
 
     // MARK: Messages
 
-    private struct Unfit: Error { var end: BusConnection.End }
-
     private func authenticate(_ bytes: UnsafeRawBufferPointer) -> (Reading, count: Int) {
         guard var open = gate else { return (.nothing, 0) }
         let (count, answer) = open.take(bytes)
@@ -293,10 +286,8 @@ package final class Intake {
         }
     }
 
-    private func frame(_ bytes: UnsafeRawBufferPointer) -> Result<Int, Unfit> {
-        do throws(MessageFramer.Fault) { return .success(try framer.take(bytes)) } catch {
-            return .failure(Unfit(end: end(of: error)))
-        }
+    private func frame(_ bytes: UnsafeRawBufferPointer) -> (count: Int, end: BusConnection.End?) {
+        do throws(MessageFramer.Fault) { return (try framer.take(bytes), nil) } catch { return (0, end(of: error)) }
     }
 
     private func end(of fault: MessageFramer.Fault) -> BusConnection.End {

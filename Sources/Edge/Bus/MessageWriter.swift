@@ -5,16 +5,21 @@ import System
 /// D-Bus messages as bytes, one behind the other, in little-endian order: what one step sends to one client is written without
 /// an allocation, and leaves in one piece. The form is that of the D-Bus specification, "Message Protocol".
 public struct MessageWriter {
-    package private(set) var bytes: [UInt8]
+    /// The written bytes, and room for more.
+    private var storage: [UInt8] = []
+    private(set) var count = 0
     /// Where the present one begins: everything is aligned from there.
     private var start = 0
     /// The next descriptor's place among those of the message.
     private var nextDescriptor: UInt32 = 0
 
-    package init() { bytes = [] }
+    package init() {}
+
+    var bytes: ArraySlice<UInt8> { storage[..<count] }
+    var isEmpty: Bool { count == 0 }
 
     /// Nothing was written, and the memory is there to be used again.
-    mutating func clear() { bytes.removeAll(keepingCapacity: true) }
+    mutating func clear() { count = 0 }
 
     enum Head {
         case call(to: String?, path: String, interface: String, member: String)
@@ -32,18 +37,17 @@ public struct MessageWriter {
         }
 
         private func isFit(_ name: String, _ field: UInt8) -> Bool {
-            Array(name.utf8).withUnsafeBytes { MessageHead.isName($0, field) }
+            var name = name
+            return name.withUTF8 { MessageHead.isName(UnsafeRawBufferPointer($0), field) }
         }
 
         /// - Throws: where a call's names are none.
         func check() throws(SystemFault) {
             guard case .call(let destination, let path, let interface, let member) = self else { return }
-            let names = [
-                (path, Field.path), (interface, Field.interface), (member, Field.member),
-                (destination ?? BusMessage.serverName, Field.destination),
-            ]
-            if names.allSatisfy({ isFit($0.0, $0.1) }) { return }
-            throw SystemFault("make a call of \(interface).\(member) at \(path)", EINVAL)
+            let areFit =
+                isFit(path, Field.path) && isFit(interface, Field.interface) && isFit(member, Field.member)
+                && isFit(destination ?? BusMessage.serverName, Field.destination)
+            if !areFit { throw SystemFault("make a call of \(interface).\(member) at \(path)", EINVAL) }
         }
     }
 
@@ -56,14 +60,14 @@ public struct MessageWriter {
         _ head: Head, serial: UInt32, signature: String, descriptors: Int = 0, _ body: (inout MessageWriter) -> Void
     ) {
         // One ends where its body does, without padding; and the next one is aligned from its own beginning.
-        start = bytes.count
+        start = count
         nextDescriptor = 0
         // The order of bytes, the type, whether no answer is expected, the protocol's version; then the body's length, below.
         let flags: UInt64 = head.kind == .call ? 0 : 1
         raw(UInt64(UInt8(ascii: "l")) | UInt64(head.kind.rawValue) << 8 | flags << 16 | 1 << 24)
         // And the fields' length, below.
         raw(UInt64(serial))
-        let fields = bytes.count
+        let fields = count
         switch head {
         case .call(let destination, let path, let interface, let member):
             names(path, interface, member)
@@ -84,11 +88,11 @@ public struct MessageWriter {
             begin(Field.descriptors, "u")
             number(UInt32(descriptors))
         }
-        patch(fields - 4, bytes.count - fields)
+        patch(fields - 4, count - fields)
         align(8)
-        let content = bytes.count
+        let content = count
         body(&self)
-        patch(start + 4, bytes.count - content)
+        patch(start + 4, count - content)
     }
 
     private mutating func names(_ path: String, _ interface: String, _ member: String) {
@@ -114,7 +118,7 @@ public struct MessageWriter {
         raw(UInt32(code) | 1 << 8 | type.value << 16)
     }
 
-    mutating func append(whole messages: [UInt8]) { bytes.append(contentsOf: messages) }
+    mutating func append(whole messages: ArraySlice<UInt8>) { messages.withUnsafeBytes { raw($0) } }
 
     // MARK: Values
 
@@ -122,20 +126,23 @@ public struct MessageWriter {
     public mutating func append(_ value: Int64) { number(value) }
     public mutating func append(_ value: UInt32) { number(value) }
     public mutating func append(_ value: Int32) { number(value) }
-    public mutating func append(_ value: UInt8) { bytes.append(value) }
+    public mutating func append(_ value: UInt8) { raw(value) }
     public mutating func append(_ value: Bool) { number(UInt32(value ? 1 : 0)) }
     public mutating func append(_ strings: [String]) {
         array(of: "s") { writer in for string in strings { writer.append(string) } }
     }
 
     /// A text ends where it has a zero byte, as C's do: D-Bus has none inside.
-    public mutating func append(_ text: String) {
-        number(UInt32(0))
-        let place = bytes.count
+    public mutating func append(_ text: String) { append(text, lengthAs: UInt32.self) }
+
+    private mutating func append<Length: FixedWidthInteger>(_ text: String, lengthAs _: Length.Type) {
         var text = text
-        text.withUTF8 { bytes.append(contentsOf: $0.prefix { $0 != 0 }) }
-        patch(place - 4, bytes.count - place)
-        bytes.append(0)
+        text.withUTF8 { text in
+            let length = text.firstIndex(of: 0) ?? text.count
+            number(Length(truncatingIfNeeded: length))
+            raw(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<length]))
+            raw(UInt8(0))
+        }
     }
 
     public mutating func append(_ dictionary: WireDictionary) {
@@ -147,6 +154,8 @@ public struct MessageWriter {
             }
         }
     }
+
+    mutating func append(all values: [WireValue]) { for value in values { append(value) } }
 
     /// With its type before it.
     public mutating func append(variant value: WireValue) {
@@ -168,10 +177,10 @@ public struct MessageWriter {
             number(nextDescriptor)
             nextDescriptor += 1
         case .array(let type, let values):
-            array(of: type) { writer in for value in values { writer.append(value) } }
+            array(of: type) { $0.append(all: values) }
         case .structure(let values):
             align(8)
-            for value in values { append(value) }
+            append(all: values)
         case .dictionary(let dictionary): append(dictionary)
         }
     }
@@ -185,7 +194,7 @@ public struct MessageWriter {
             for field in Record.fields {
                 guard let value = field.value(record) else { continue }
                 writer.align(8)
-                writer.bytes.append(contentsOf: field.key.bytes)
+                field.key.bytes.withUnsafeBytes { writer.raw($0) }
                 writer.append(value)
             }
         }
@@ -200,9 +209,9 @@ public struct MessageWriter {
 
     /// Appends what `body` appends, without asking it again where that was kept.
     package mutating func append(kept part: inout Part?, _ body: (inout MessageWriter) -> Void) {
-        let offset = (bytes.count - start) % 8
-        if let part, part.offset == offset { return bytes.append(contentsOf: part.bytes) }
-        let place = bytes.count
+        let offset = (count - start) % 8
+        if let part, part.offset == offset { return part.bytes.withUnsafeBytes { raw($0) } }
+        let place = count
         body(&self)
         part = Part(offset: offset, bytes: Array(bytes[place...]))
     }
@@ -222,27 +231,26 @@ public struct MessageWriter {
 
     private mutating func array(of type: String, _ elements: (inout MessageWriter) -> Void) {
         number(UInt32(0))
-        let length = bytes.count - 4
+        let length = count - 4
         // The padding before the first element does not count, and is there without one, too.
         switch type.utf8.first {
         case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "x"), UInt8(ascii: "t"), UInt8(ascii: "d"): align(8)
         default: break
         }
-        let place = bytes.count
+        let place = count
         elements(&self)
-        patch(length, bytes.count - place)
+        patch(length, count - place)
     }
 
-    private mutating func signature(_ text: String) {
-        bytes.append(UInt8(truncatingIfNeeded: text.utf8.count))
-        bytes.append(contentsOf: text.utf8)
-        bytes.append(0)
-    }
+    private mutating func signature(_ text: String) { append(text, lengthAs: UInt8.self) }
 
     // MARK: Bytes
 
     private mutating func align(_ size: Int) {
-        for _ in 0..<((start &- bytes.count) & (size - 1)) { bytes.append(0) }
+        let padding = (start &- count) & (size - 1)
+        if padding == 0 { return }
+        raw(UInt64(0))
+        count -= 8 - padding
     }
 
     private mutating func number<Number: FixedWidthInteger>(_ value: Number) {
@@ -251,22 +259,32 @@ public struct MessageWriter {
     }
 
     private mutating func raw<Number: FixedWidthInteger>(_ value: Number) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        let place = room(MemoryLayout<Number>.size)
+        storage.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: place, as: Number.self) }
+    }
+
+    private mutating func raw(_ more: UnsafeRawBufferPointer) {
+        let place = room(more.count)
+        storage.withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[place...]).copyMemory(from: more) }
+    }
+
+    /// - Returns: the place of so many further bytes, which are to be written.
+    private mutating func room(_ more: Int) -> Int {
+        if storage.count - count < more {
+            // Most messages have fewer than 256 bytes.
+            storage.append(contentsOf: repeatElement(0, count: max(more, storage.count, 256)))
+        }
+        count += more
+        return count - more
     }
 
     private mutating func patch(_ place: Int, _ value: Int) {
-        let value = UInt32(value)
-        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
+        let value = UInt32(value).littleEndian
+        storage.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: place, as: UInt32.self) }
     }
 }
 
-extension WireValue {
-    var hasDescriptor: Bool {
-        switch self {
-        case .fileDescriptor: true
-        case .array(_, let values), .structure(let values): values.contains(where: \.hasDescriptor)
-        case .dictionary(let dictionary): dictionary.entries.contains(where: \.value.hasDescriptor)
-        default: false
-        }
-    }
+extension [WireValue] {
+    /// Of all of them.
+    var signature: String { count == 1 ? self[0].signature : reduce(into: "") { $0 += $1.signature } }
 }

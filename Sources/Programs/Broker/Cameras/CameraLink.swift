@@ -255,10 +255,13 @@ class CameraLink {
 
     /// The configuration in force, of a recorder core's answer; keys that this broker does not know are passed over.
     static func configuration(_ answer: BusMessage) -> Configuration {
-        guard let wire = try? answer.argumentsWithoutDescriptors().first?.dictionary else { return Configuration() }
-        var known = WireDictionary()
-        for entry in wire.entries where ConfigurationKey(rawValue: entry.key) != nil { known[entry.key] = entry.value }
-        return (try? Configuration(wire: known)) ?? Configuration()
+        var known = Configuration()
+        for entry in (try? answer.argumentsWithoutDescriptors().first?.dictionary)?.entries ?? [] {
+            guard let key = ConfigurationKey(rawValue: entry.key) else { continue }
+            guard let value = try? ConfigurationValue(wire: entry.value, for: key) else { return Configuration() }
+            known[key] = value
+        }
+        return known
     }
 }
 

@@ -12,6 +12,7 @@ final class Clients: BrokerPart {
     var all: [UInt64: BrokerClient] = [:]
     var lastClient: UInt64 = 0
     var budgets: Budgets
+    private var holding: [ClientID] = []
     var halfOpen = HalfOpenConnections()
     var disconnects = Tally()
     let lines: ClientLines
@@ -82,9 +83,10 @@ final class Clients: BrokerPart {
     /// The connections of a camera's holder come first in each turn of the loop, and its user has a part of each budget in any case.
     func noteHolders() {
         budgets.holders = Set(cameras.order.compactMap { $0.holder?.user })
-        let holding = Set(
-            cameras.order.compactMap { broker.arbiter.holder(of: $0.camera) }.compactMap { owner(of: $0)?.id })
-        for client in all.values {
+        let before = holding
+        holding = cameras.order.compactMap { broker.arbiter.holder(of: $0.camera) }.compactMap { owner(of: $0)?.id }
+        // All others stay as they are.
+        for client in (before + holding).compactMap({ self[$0.rawValue] }) {
             let isFirst = trust.isTrusted(client) || holding.contains(client.id)
             if client.connection.account.isFirst != isFirst {
                 client.connection.account = .user(client.uid, isFirst: isFirst)

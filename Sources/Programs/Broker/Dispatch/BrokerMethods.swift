@@ -145,7 +145,7 @@ extension MethodTables {
                 adopting: try reader.fileDescriptor("microphone"), of: request.message)
             let format = try MicrophoneFormat(wire: try reader.dictionary("options"))
             // Once it is decided it is attached: a call that cannot be made is refused before.
-            if let camera = broker.arbiter.status(of: session)?.camera {
+            if let camera = broker.arbiter.camera(of: session) {
                 try broker.cameras[camera]?.outputs.requireRoom(for: session)
             }
             broker.decide(.attachMicrophone(session, format), request)

@@ -99,7 +99,7 @@ public struct BrokerMetrics: Sendable {
 
     private mutating func count(for user: UInt32?, _ change: (inout Counts) -> Void) {
         guard let user else { return change(&ofNobody) }
-        if ofUser[user] == nil && ofUser.count >= Self.usersMax { return change(&ofOthers) }
+        if ofUser.count >= Self.usersMax && ofUser[user] == nil { return change(&ofOthers) }
         change(&ofUser[user, default: Counts()])
     }
 

@@ -126,11 +126,9 @@ final class Publisher: BrokerPart {
     }
 
     func count(_ event: Event, _ effects: [Effect], at now: Moment, asker: BrokerClient?) {
-        let sessions: BrokerMetrics.Sessions = (
-            user: { [self] in clients.owner(of: $0)?.uid },
-            camera: { [self] in broker.arbiter.status(of: $0)?.camera }
-        )
-        metrics.note(event, effects, at: now, asker: asker?.uid, sessions: sessions)
+        metrics.note(
+            event, effects, at: now, asker: asker?.uid,
+            sessions: ({ [self] in clients.owner(of: $0)?.uid }, { [self] in broker.arbiter.camera(of: $0) }))
     }
 }
 
