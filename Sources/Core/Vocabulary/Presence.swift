@@ -41,7 +41,15 @@ public enum PresenceSource: String, Hashable, Sendable, Codable, CaseIterable {
 public enum SystemPressure: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     case nominal, fair, serious, critical
 
-    public var wireName: String { "\(self)" }
+    // Reflection of a case's name costs a start an eighth of its work.
+    public var wireName: String {
+        switch self {
+        case .nominal: "nominal"
+        case .fair: "fair"
+        case .serious: "serious"
+        case .critical: "critical"
+        }
+    }
 
     public init?(wireName: String) {
         guard let level = SystemPressure.allCases.first(where: { $0.wireName == wireName }) else { return nil }

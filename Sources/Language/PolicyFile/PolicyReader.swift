@@ -52,8 +52,10 @@ package struct PolicyReader {
         _ keys: [Key<Owner>], of reader: TableReader, but done: Set<String> = [], into owner: inout Owner
     ) { for key in keys where !done.contains(key.name) { key.read(reader, &owner, self) } }
 
-    private func read<Owner>(_ name: String, _ keys: [Key<Owner>], into owner: inout Owner) {
+    /// - Parameter keys: not made for a table that the policy does not have.
+    private func read<Owner>(_ name: String, _ keys: @autoclosure () -> [Key<Owner>], into owner: inout Owner) {
         guard let table = top.table(name, takes: "a table that begins with [\(name)]") else { return }
+        let keys = keys()
         let reader = TableReader(table, owner: "in [\(name)]", problems: problems)
         reader.refuseUnknown(keys.map(\.name), advice: advice(in: name))
         read(keys, of: reader, into: &owner)

@@ -3,7 +3,7 @@ import TomlFile
 import Vocabulary
 
 /// The values of a key: how they are read, written and repaired, and how random policies choose one.
-struct Kind<Value: Equatable & Sendable>: Sendable {
+struct Kind<Value: Sendable>: Sendable {
     var takes: String
     /// `nil` where the key is missing, or its value is wrong and was reported.
     var read: @Sendable (TableReader, String, PolicyReader) -> Value?
@@ -113,42 +113,6 @@ extension Kind<String> {
         Kind(
             takes: "the whole name of a service or scope", read: { reader, key, _ in reader.unit(key) },
             write: { value, _ in TomlText.quoted(value) }, random: { $0.chance(5) ? sample : nil })
-    }
-}
-
-extension Kind<[Contention.OrderKey]> {
-    static let order = Kind(
-        takes: "\(codes(Contention.OrderKey.builtIn.map(\.name))), attributes; one of `newest` and `oldest`",
-        read: { reader, key, policy in
-            let keys = Contention.OrderKey.builtIn + policy.declared.map { .attribute($0.name) }
-            guard let order = reader.choices(key, keys.map { ($0.name, $0) }) else { return nil }
-            if order.contains(.newest), order.contains(.oldest), let entry = reader.entry(key) {
-                reader.complain(key, "has both \"newest\" and \"oldest\"; the second could never decide")
-            }
-            return order
-        }, write: { order, _ in TomlText.list(order.map(\.name)) },
-        shown: { order in "[\(order.map { TomlText.quoted($0.name) }.joined(separator: ", "))]" },
-        repairs: { order, policy in neighbours(of: order, policy) }, fewer: { $0.withoutOne })
-
-    /// One key less, two neighbours exchanged, or one key more.
-    private static func neighbours(of order: [Contention.OrderKey], _ policy: Policy) -> [[Contention.OrderKey]] {
-        var found: [[Contention.OrderKey]] = []
-        func add(_ change: (inout [Contention.OrderKey]) -> Void) {
-            var changed = order
-            change(&changed)
-            found.append(changed)
-        }
-        for index in order.indices {
-            add { $0.remove(at: index) }
-            if index > 0 { add { $0.swapAt(index, index - 1) } }
-        }
-        let keys = Contention.OrderKey.builtIn + policy.attributes.map { .attribute($0.name) }
-        // The newest and the oldest contradict each other.
-        let hasAge = order.contains(.newest) || order.contains(.oldest)
-        for key in keys where !order.contains(key) && !(hasAge && [.newest, .oldest].contains(key)) {
-            for index in 0...order.count { add { $0.insert(key, at: index) } }
-        }
-        return found
     }
 }
 

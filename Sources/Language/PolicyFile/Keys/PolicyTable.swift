@@ -4,7 +4,9 @@ package import Vocabulary
 package struct PolicyTable: Sendable {
     /// As in its header, without brackets; `""` for the top of the file.
     package let name: String
-    package let keys: [KeyText]
+    /// Made anew for each reader: most policies have few of the tables, and a broker starts without the texts.
+    package var keys: [KeyText] { makeKeys() }
+    private let makeKeys: @Sendable () -> [KeyText]
     /// The key that tells several such tables apart; `nil` where there is one, merged key by key.
     package let identity: String?
     /// Tables of a later file stand before the earlier ones: the first that matches answers.
@@ -23,22 +25,26 @@ package struct PolicyTable: Sendable {
     }
 
     private init<Owner>(
-        _ name: String, _ keys: [Key<Owner>], usual: Owner, identity: String? = nil, isOrdered: Bool = false,
+        _ name: String, _ keys: @autoclosure @escaping @Sendable () -> [Key<Owner>], usual: Owner,
+        identity: String? = nil, isOrdered: Bool = false,
         part: String? = nil, title: String
     ) {
-        let texts = keys.map { key in
-            let value = key.shown(usual, Policy(name: "")).map { "`\($0.filter { $0 != "\"" })`" }
-            return KeyText(
-                name: key.name, walk: key.walk, takes: key.takes, meaning: key.meaning,
-                missing: key.missing ?? value ?? "none")
+        let texts: @Sendable () -> [KeyText] = {
+            keys().map { key in
+                let value = key.shown(usual, Policy(name: "")).map { "`\($0.filter { $0 != "\"" })`" }
+                return KeyText(
+                    name: key.name, walk: key.walk, takes: key.takes, meaning: key.meaning,
+                    missing: key.missing ?? value ?? "none")
+            }
         }
-        self.init(name, texts, identity: identity, isOrdered: isOrdered, part: part, title: title)
+        self.init(name, texts(), identity: identity, isOrdered: isOrdered, part: part, title: title)
     }
 
     private init(
-        _ name: String, _ keys: [KeyText], identity: String?, isOrdered: Bool = false, part: String?, title: String
+        _ name: String, _ keys: @autoclosure @escaping @Sendable () -> [KeyText], identity: String?,
+        isOrdered: Bool = false, part: String?, title: String
     ) {
-        (self.name, self.keys, self.identity, self.isOrdered) = (name, keys, identity, isOrdered)
+        (self.name, makeKeys, self.identity, self.isOrdered) = (name, keys, identity, isOrdered)
         (self.part, self.title) = (part ?? name, title)
     }
 

@@ -1,4 +1,3 @@
-import Arbiter
 import ArbiterProtocol
 import Bus
 import Glibc
@@ -18,8 +17,6 @@ enum BusObject {
 
 /// Finds each call's object, interface and method, and checks its arguments. Every call is answered once.
 final class Dispatcher: BrokerPart {
-    private let methods = MethodTables()
-
     func dispatch(_ request: Request) {
         do throws(BrokerError) { try route(request) } catch { request.answer(error) }
     }
@@ -28,11 +25,11 @@ final class Dispatcher: BrokerPart {
         let message = request.message
         // The commonest first: nothing is allocated until a method was found.
         if message.isPath("/org/camarb/Broker1") && message.isInterface("org.camarb.Broker1") {
-            return try run(methods.broker, request)
+            return try run(MethodTables.broker, request)
         }
         if message.isInterface("org.camarb.Session1"), let number = message.pathNumber(after: "/org/camarb/session/") {
             try checkOwner(of: object(of: SessionID(number), for: request.client), request)
-            return try run(methods.session, request)
+            return try run(MethodTables.session, request)
         }
         // Meant for the bus that is not there; some libraries send it to other paths too.
         if message.isInterface("org.freedesktop.DBus") || message.isInterface("org.freedesktop.DBus.Monitoring") {
@@ -97,10 +94,10 @@ final class Dispatcher: BrokerPart {
 
     func tables(of object: BusObject) -> [MethodTables.Table] {
         switch object {
-        case .broker: [methods.broker]
-        case .shell: [methods.shell]
-        case .camera: [methods.camera]
-        case .session: [methods.session]
+        case .broker: [MethodTables.broker]
+        case .shell: [MethodTables.shell]
+        case .camera: [MethodTables.camera]
+        case .session: [MethodTables.session]
         case .root, .node: []
         }
     }
@@ -164,51 +161,5 @@ extension WireValue {
             }.first
         default: nil
         }
-    }
-}
-
-/// The methods of each interface, made from the tables of `ArbiterProtocol`: introspection and dispatch read the same table.
-struct MethodTables {
-    typealias Handler = @Sendable (Broker, Request, inout WireReader) throws(BrokerError) -> Void
-
-    struct Entry {
-        var name: String
-        var takes: String
-        var run: Handler
-    }
-
-    struct Table {
-        var interface: Interface
-        var entries: [Entry]
-
-        /// A dozen comparisons of a few bytes cost less than a text to look up.
-        func entry(for message: BusMessage) -> Entry? { entries.first { message.isMember($0.name) } }
-    }
-
-    let broker: Table
-    let session: Table
-    let shell: Table
-    let camera: Table
-
-    init() {
-        broker = Self.table(.broker, Self.brokerMethods)
-        session = Self.table(.session, Self.sessionMethods)
-        shell = Self.table(.shell, Self.shellMethods)
-        camera = Self.table(.camera, [:])
-    }
-
-    /// A method that is one event of the session it is called on.
-    static func deciding(_ event: @escaping @Sendable (SessionID) -> Event) -> Handler {
-        { (broker, request, _) throws(BrokerError) in broker.decide(event(try request.session), request) }
-    }
-
-    private static func table(_ interface: Interface, _ handlers: [String: Handler]) -> Table {
-        let entries = interface.methods.map { method in
-            guard let run = handlers[method.name] else {
-                preconditionFailure("\(interface.name).\(method.name) has no implementation.")
-            }
-            return Entry(name: method.name, takes: method.signatureTaken, run: run)
-        }
-        return Table(interface: interface, entries: entries)
     }
 }
