@@ -63,6 +63,7 @@ package final class DaemonSimulation {
         options.systemBus = ""
         options.trustsClaims = true
         options.machine = folder.path
+        options.answers = nil
         options.cameras = Self.cameras.map { BrokerOptions.Camera(id: CameraID($0), spec: SimulatedRecorders.spec($0)) }
         try folder.link("policy.toml", to: policies[Int(seed % UInt64(policies.count))])
         for name in ["proc", "proc/pressure"] { try folder.makeFolder(name) }

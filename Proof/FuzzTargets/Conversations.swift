@@ -53,6 +53,7 @@ private final class Conversation {
         options.socket = "/tmp/camarb-fuzz.\(getpid())"
         options.systemBus = ""
         options.policyFolder = ""
+        options.answers = nil
         options.cameras = ["front", "back"].map { BrokerOptions.Camera(id: CameraID($0), spec: "none") }
         var journal = Journal(identifier: "camarbd")
         journal.threshold = .error

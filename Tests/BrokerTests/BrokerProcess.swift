@@ -33,7 +33,7 @@ final class BrokerProcess {
     ) throws {
         loop = try given ?? EventLoop()
         folder = try Scratch()
-        // No test depends on the machine's user, its heat or its load.
+        // No test depends on the machine's user, its answers, its heat or its load.
         let directory = folder.path
         var words = ["--socket", directory + "/socket", "--system-bus", "", "--patience", "\(patience)"]
         if !arguments.contains("--machine") { words += ["--machine", directory] }
@@ -45,11 +45,13 @@ final class BrokerProcess {
         words += ["--recorder", isPath ? recorder : programsFolder + "/" + recorder] + arguments
         // Standard error goes to a file, for the tests that read it.
         let limit = descriptorsMax.map { "ulimit -n \($0); " } ?? ""
+        let state = "unset STATE_DIRECTORY; export XDG_STATE_HOME=\(directory); "
         let (ours, theirs) = try UnixPair.make()
         defer { for end in [ours, theirs] { close(end) } }
         child = try ChildProcess(
             path: "/bin/sh",
-            arguments: ["-c", "\(limit)exec 2>\(directory)/log \"$0\" \"$@\"", programsFolder + "/camarbd"] + words,
+            arguments: ["-c", "\(limit)\(state)exec 2>\(directory)/log \"$0\" \"$@\"", programsFolder + "/camarbd"]
+                + words,
             passing: theirs, on: loop
         ) { [unowned self] in ending = $0 }
         try wait("camarbd to listen") { access(socket, F_OK) == 0 || ending != nil }

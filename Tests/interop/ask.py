@@ -3,7 +3,7 @@ import contextlib, os, subprocess, time
 
 import groups
 from camclient import Running, camclient
-from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, Folder, claim, plain, spawn, wait_until
+from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, claim, plain, spawn, wait_until
 
 ALICE, BOB, STRANGER = 1000, 1001, 1002
 ASKS = 'name = "asks"\n[access]\napps = "ask"\nusers = [1000, 1001]\n[contention]\ntie = "newcomer"\n'
@@ -12,9 +12,9 @@ ASKS_NOBODY = ASKS.replace('apps = "ask"\n', "")
 
 @contextlib.contextmanager
 def broker(policy=ASKS, **options):
-    """A camarbd with a policy of these tests' own, whose answers lie in a folder of its own."""
-    with Folder() as folder, Daemon(policy, variables={"XDG_STATE_HOME": str(folder)}, **options) as daemon:
-        daemon.answers = folder / "camarb" / "answers" / str(ALICE)
+    """A camarbd with a policy of these tests' own."""
+    with Daemon(policy, **options) as daemon:
+        daemon.answers = daemon.directory / "camarb" / "answers" / str(ALICE)
         yield daemon
 
 
@@ -123,7 +123,7 @@ def without_right():
         assert kept(daemon) == 0 and not daemon.answers.parent.exists(), list(daemon.answers.parent.iterdir())
 
 
-@claim("what a user said is in memory while the user has a client, and counts again for the next one")
+@claim("what a user said is in memory while the user has a client, and counts again for the next one; root's is kept as anybody's")
 def comes_back():
     with broker() as daemon:
         agent = daemon.app(user=ALICE)
@@ -136,9 +136,10 @@ def comes_back():
         wait_until("the broker to forget", lambda: kept(daemon) == 0)
         error = daemon.app("photos", ALICE).session().refusal("StartRunning")
         assert error.error == "AccessDenied" and "the user said no" in error.message, error
-        assert kept(daemon) == 42 and is_private(daemon, ALICE)
+        assert kept(daemon) == 42 and is_private(daemon, ALICE) and not is_private(daemon, 0)
+        daemon.app().call(SHELL, "SetOwnPrivacy", "b", True)
         daemon.restart()
-        assert is_private(daemon, ALICE) and not is_private(daemon, BOB)
+        assert is_private(daemon, ALICE) and is_private(daemon, 0) and not is_private(daemon, BOB)
 
 
 SANDBOXES = ("app-flatpak-org.example.Mirror-1.scope", "snap.mirror.mirror-3dcfaa86-60a3-4a4f-9f83-4b83a6f4a7c1.scope",

@@ -351,12 +351,13 @@ class Daemon:
         nowhere, so that no test depends on the machine's present user; None is its own. With `claims` apps are what they say they are,
         else what the kernel says. `users` are those beside root to which a drop-in of the policy gives a right to cameras: without
         logind nobody else has one. Each decision is a line of its log, unless that is asked otherwise: of hundreds of thousands nobody
-        reads it. It is `user`'s own, if one is given, and has these `variables` in its environment, too."""
+        reads it. It is `user`'s own, if one is given, and has these `variables` in its environment, too. Answers are kept in its
+        directory, and never in the state folder of whoever runs the tests."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
         self.path = self.directory / "socket"
         self.address = f"unix:path={self.path}"
         self.log = self.directory / "camarbd.log"
-        self.variables = dict(variables)
+        self.variables = {"STATE_DIRECTORY": "", "XDG_STATE_HOME": str(self.directory), **dict(variables)}
         self.policy = pathlib.Path(policy) if "/" in str(policy) else ROOT / "policies" / f"{policy}.toml"
         if "\n" in str(policy):
             self.policy = self.directory / "policy.toml"

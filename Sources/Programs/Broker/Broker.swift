@@ -61,7 +61,7 @@ public final class Broker {
         policy = PolicyManager(of: self)
         if let first = policy.first() { arbiter = Arbiter(policy: first) }
         clients = try Clients(self, keepers: OwnPrograms.path("camkeeper"))
-        permissions = try Permissions(self, keeps: recorders == nil)
+        permissions = try Permissions(self)
         cameras = Cameras(self, recorders: RecorderOrigin(options, simulated: recorders))
         desktops = Desktops(of: self)
         inquiries = try Inquiries(self)

@@ -28,6 +28,8 @@ public struct BrokerOptions: Sendable {
     public var recorder: String?
     /// The D-Bus address of the machine's bus, for logind; empty where it is not asked, `nil` for the usual one.
     public var systemBus: String?
+    /// The folder of the users' answers; `nil` where none are kept, as in tests.
+    package var answers = AnswerStore.usualFolder
     /// The folder of the `proc` and `sys` with the machine's pressure; empty for the machine's own. For tests.
     public var machine = ""
     /// Started by the service manager for all users: root alone is believed about everybody, not its own user, and

@@ -6,8 +6,7 @@ import System
 /// The users' answers: known to the core while a user has clients, kept in files, and charged to that user.
 extension Permissions {
     private func isLoaded(_ user: UInt32) -> Bool {
-        if user == 0 { return true }
-        return switch loaded[user] {
+        switch loaded[user] {
         case nil, .part: false
         case .all, .unreadable: true
         }
@@ -128,7 +127,7 @@ extension Permissions {
         if left < used { clients.release(.answers, used - left, of: user) }
     }
 
-    /// The answers of a user in memory. Without a folder, and root's, they stay when its last client leaves: no file has them.
+    /// The answers of a user in memory. Without a folder they stay when its last client leaves: no file has them.
     func kept(of user: UInt32) -> Int { max(count(of: user), answers.count(of: user)) }
 
     /// Decides, and answers the call once the answer is in the user's file, so that its author may rely on it.

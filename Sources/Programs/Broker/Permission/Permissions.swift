@@ -16,10 +16,10 @@ final class Permissions: BrokerPart {
         case unreadable
     }
 
-    init(_ broker: Broker, keeps: Bool) throws(SystemFault) {
+    init(_ broker: Broker) throws(SystemFault) {
         let side = try SideWork(on: broker.loop)
         answers = AnswerStore(
-            folder: keeps ? AnswerStore.usualFolder : nil, aside: { side.begin($0, done: $1) },
+            folder: broker.options.answers, aside: { side.begin($0, done: $1) },
             warn: { [unowned broker] in broker.clients.lines.send(.warning, about: $0, $1) })
         super.init(of: broker)
         answers.onGone = { [unowned self] in settle($0) }
