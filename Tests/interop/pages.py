@@ -25,6 +25,17 @@ def where_is_what():
     return f"{count} places"
 
 
+@claim("each name of a type, method or file in the architecture is one of the code")
+def names():
+    files = [file for folder in ("Sources", "Proof", "Tests", "clients") for file in (ROOT / folder).rglob("*")
+             if file.suffix in (".swift", ".c", ".h", ".py")]
+    known = {word for file in files for word in re.findall(r"\w+", file.read_text())} | {file.stem for file in files}
+    said = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z]\w*)+)`", PAGE.read_text()))
+    assert len(said) >= 40, sorted(said)
+    assert not said - known, sorted(said - known)
+    return f"{len(said)} names"
+
+
 @claim("the bounds on work that is done for one user, and on who waits for whom, are those of the code")
 def bounds():
     page = (ROOT / "docs" / "reliability.md").read_text()

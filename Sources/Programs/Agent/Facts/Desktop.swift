@@ -136,96 +136,12 @@ public struct ReadingOrder: Hashable, Sendable {
     }
 }
 
-/// sway's tree of outputs, workspaces and containers, as windows.
-extension Desktop {
-    /// More windows than anybody arranges, as on X11; of more, the visible ones come first.
-    public static let swayWindowsMax = 512
-    /// Each container around a window is two levels of JSON: thirty containers, one in another.
-    package static let swayDepthMax = 72
-
-    /// `nil` where this is no tree at all. A wrong field of a node is left out, and nothing else. sway itself reports
-    /// visibility. Windows beside one that fills its screen are hidden by it, so those lie at the bottom of the stack.
-    package init?(swayTree tree: JSON) {
-        guard tree["type"]?.string == "root", tree["nodes"]?.array != nil else { return nil }
-        var windows: [Window] = []
-        var active: UInt32?
-        // By hand, as the tree comes from outside: the nodes still to visit, the next one last.
-        var rest = [tree]
-        while let node = rest.popLast() {
-            for inside in ["floating_nodes", "nodes"] { rest += (node[inside]?.array ?? []).reversed() }
-            guard let window = Window(swayNode: node) else { continue }
-            windows.append(window)
-            if node["focused"]?.bool == true { active = window.id }
-        }
-        let seen = windows.filter(\.isViewable)
-        let ordered = seen.filter(\.isFullscreen) + seen.filter { !$0.isFullscreen } + windows.filter { !$0.isViewable }
-        self.init(windows: Array(ordered.prefix(Self.swayWindowsMax)), active: active)
-    }
-
-    /// The desktop with processes of windows that belong to an X11 server inside it; `nil` for unknown ones.
-    public func naming(fromX11 other: Desktop?) -> Desktop {
-        var named = self
-        var processes: [UInt32: Int32] = [:]
-        for window in other?.windows ?? [] { processes[window.id] = window.process }
-        for place in named.windows.indices {
-            if let number = named.windows[place].x11 { named.windows[place].process = processes[number] }
-        }
-        return named
-    }
-}
-
-extension Window {
-    /// `nil` for a node that is no window: outputs, workspaces, and containers around others have no process.
-    fileprivate init?(swayNode node: JSON) {
-        guard let type = node["type"]?.string, type == "con" || type == "floating_con", node["pid"] != nil,
-            let id = node["id"]?.integer.flatMap(UInt32.init(exactly:))
-        else { return nil }
-        // Of an X11 program sway has only the window's own claim.
-        let x11 = node["window"]?.integer.flatMap(UInt32.init(exactly:))
-        let process = node["pid"]?.integer.flatMap(Int32.init(exactly:))
-        self.init(
-            id: id, process: x11 == nil ? process.flatMap { $0 > 0 ? $0 : nil } : nil,
-            isViewable: node["visible"]?.bool ?? false, isFullscreen: (node["fullscreen_mode"]?.integer ?? 0) > 0,
-            frame: Frame(node["rect"]), x11: x11)
-    }
-}
-
+/// As a compositor's JSON has it; a wrong number is 0.
 extension Window.Frame {
-    fileprivate init(_ said: JSON?) {
+    init(_ said: JSON?) {
         func number<Number: FixedWidthInteger>(_ key: String) -> Number {
             said?[key]?.integer.map { Number(clamping: $0) } ?? 0
         }
         self.init(x: number("x"), y: number("y"), width: number("width"), height: number("height"))
-    }
-}
-
-/// The windows by our script inside KWin.
-extension Desktop {
-    /// More windows than anybody arranges, as on X11; of more, the script sends the topmost.
-    public static let kwinWindowsMax = 512
-    /// An object, its list, and an object for each window with its frame.
-    package static let kwinDepthMax = 5
-
-    /// `nil` where this is no output of the script. Only a window's wrong field is left out: another version of KWin
-    /// may have fewer.
-    package init?(kwin said: JSON) {
-        guard let list = said["windows"]?.array else { return nil }
-        let windows = list.suffix(Self.kwinWindowsMax).compactMap(Window.init(kwin:))
-        let active = said["active"]?.integer.flatMap(UInt32.init(exactly:))
-        self.init(windows: windows, active: active.flatMap { $0 == 0 ? nil : $0 })
-    }
-}
-
-extension Window {
-    fileprivate init?(kwin said: JSON) {
-        guard let id = said["id"]?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
-        // Of an X11 program KWin has only the window's own claim.
-        let x11 = said["x11"]?.integer.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
-        let process = said["process"]?.integer.flatMap(Int32.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
-        self.init(
-            id: id, process: x11 == nil ? process : nil,
-            kind: said["application"]?.bool == false ? .furniture : .application,
-            isViewable: said["here"]?.bool ?? false, isHidden: said["hidden"]?.bool ?? false,
-            isFullscreen: said["fullscreen"]?.bool ?? false, frame: Frame(said), x11: x11)
     }
 }

@@ -238,65 +238,6 @@ extension CameraLink {
     }
 }
 
-// MARK: Secrets
-
-/// A client has a secret from one broker, and reclaims its grant with it from the next.
-extension Broker {
-    /// `GetReclaimSecret`: the grant outlives this broker from here on.
-    func giveReclaimSecret(_ session: SessionID, _ request: Request) throws(BrokerError) {
-        let client = request.client
-        try clients.requireSameProcess(client)
-        guard let app = client.app, let held = holding(session) else {
-            throw BrokerError(
-                .notRunning,
-                "Session \(session.rawValue) holds no camera that streams; whoever does can go on with it after a restart."
-            )
-        }
-        request.answerLater()
-        held.link.keep(held.grant, for: session, of: client, app) { [self] result in
-            do throws(BrokerError) {
-                try result.get()
-                guard !client.isGone, let now = holding(session), now.link === held.link, now.grant == held.grant else {
-                    throw BrokerError(.notRunning, "Session \(session.rawValue) has lost the camera.")
-                }
-                let secret: ReclaimSecret
-                do throws(SystemFault) { secret = try ReclaimSecret() } catch {
-                    throw BrokerError(.outOfResources, "\(error).")
-                }
-                // Written first, so that the client's secret counts.
-                store?.change(held.link.camera) { $0.secret = secret }
-                request.answer([.string(secret.digits)])
-            } catch { request.answer(error) }
-        }
-    }
-
-    private func holding(_ session: SessionID) -> (link: CameraLink, grant: GrantID)? {
-        guard let status = arbiter.status(of: session), status.isHolder, let link = cameras[status.camera],
-            let grant = link.grant, arbiter.status(of: status.camera)?.tenancy == .streaming
-        else { return nil }
-        return (link, grant)
-    }
-
-    /// One sentence for all faults, of which a thief learns nothing.
-    private static let nothingToReclaim = BrokerError(
-        .staleGrant, "There is nothing to reclaim with this secret for this session; StartRunning starts anew.")
-
-    /// `Reclaim`, in place of `StartRunning`. Only the app that has the secret makes it void.
-    func reclaim(_ session: SessionID, _ secret: String, _ request: Request) throws(BrokerError) {
-        try clients.requireSameProcess(request.client)
-        guard let shown = ReclaimSecret(secret), let app = request.client.app,
-            let status = arbiter.status(of: session), let link = cameras[status.camera],
-            let survivor = link.reclaim(shown, as: app)
-        else { throw Self.nothingToReclaim }
-        decide(.reclaimed(session, survivor.kept.grant), request)
-        // The recorder core has these since the broker before: the core's orders for them have nothing to carry out.
-        if let format = survivor.kept.microphone { step(.attachMicrophone(session, format)) }
-        if survivor.kept.recording?.isPaused == true { step(.pauseRecording(session)) }
-        // It ended before there was a client to notify.
-        if let end = survivor.recordingEnd { step(end) }
-    }
-}
-
 extension SessionEvent {
     var endsRunning: Bool {
         switch self {

@@ -1,6 +1,6 @@
 package import ArbiterProtocol
 import CLinux
-package import System
+import System
 
 /// A camera's holder, as a line of the store.
 ///
@@ -130,47 +130,6 @@ package struct StoredHolder {
         guard words.allSatisfy({ word in !word.utf8.contains { $0 == 0x09 || $0 == 0x0a } }) else { return nil }
         return words.joined(separator: "\t")
     }
-}
-
-/// With it a client reclaims its camera from another broker: 128 random bits, known to the client, the broker and the store.
-/// Its description does not show it, so that it is in no journal, trace or error by mistake.
-package struct ReclaimSecret: Sendable, CustomStringConvertible {
-    static let byteCount = 16
-    private let bytes: [UInt8]
-
-    package init() throws(SystemFault) { bytes = try Self.random(Self.byteCount) }
-
-    static func random(_ count: Int) throws(SystemFault) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let result = camarb_random(&bytes, count)
-        guard result == 0 else { throw SystemFault("have random bytes", -result) }
-        return bytes
-    }
-
-    /// - Returns: `nil` for anything but 32 hexadecimal digits in lower case.
-    package init?(_ text: String) {
-        let digits = Array(text.utf8)
-        guard digits.count == 2 * Self.byteCount, digits.allSatisfy(\.isLowerHexDigit) else { return nil }
-        bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
-            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
-        }
-    }
-
-    package var digits: String { Self.hexadecimal(bytes) }
-
-    package static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
-    /// Takes the same time wherever the bytes differ.
-    package func equals(_ other: ReclaimSecret) -> Bool {
-        var difference: UInt8 = 0
-        for (one, another) in zip(bytes, other.bytes) { difference |= one ^ another }
-        return difference == 0
-    }
-
-    package var description: String { "a secret" }
 }
 
 extension UInt8 {

@@ -1,6 +1,5 @@
-package import ArbiterProtocol
+import ArbiterProtocol
 import FrameStream
-import Synchronization
 
 /// The writer's view of a recording: its file, the moments that are in it, its sound and its metadata. Threading: the writer
 /// thread only.
@@ -243,46 +242,4 @@ struct FrameFacts: Sendable {
         let digits = String(whole)
         return "0." + String(repeating: "0", count: 4 - digits.utf8.count) + digits
     }
-}
-
-package final class RecordingTicket: Sendable {
-    let id: RecordingID
-    /// Detected objects are written, too.
-    let wantsObjects: Bool
-
-    private struct State {
-        var queuedBytes = 0
-        var framesLeftOut: UInt64 = 0
-        var isOver = false
-    }
-    private let state = Mutex(State())
-
-    /// Bytes of pictures that may wait for the encoder: a second of 720p. More would only be later.
-    package static let queuedBytesMax = 48 << 20
-
-    package init(_ id: RecordingID, wantsObjects: Bool) {
-        (self.id, self.wantsObjects) = (id, wantsObjects)
-    }
-
-    /// The writer ended it: a full disk, a limit.
-    var isOver: Bool { state.withLock { $0.isOver } }
-    func end() { state.withLock { $0.isOver = true } }
-
-    /// Frames for which the encoder was too far behind, or the source.
-    package var framesLeftOut: UInt64 { state.withLock { $0.framesLeftOut } }
-
-    /// - Returns: false when the encoder is too far behind: the frame is left out.
-    package func reserve(_ bytes: Int) -> Bool {
-        state.withLock { state in
-            // One picture always fits, whatever its size.
-            guard state.queuedBytes == 0 || state.queuedBytes + bytes <= Self.queuedBytesMax else {
-                state.framesLeftOut += 1
-                return false
-            }
-            state.queuedBytes += bytes
-            return true
-        }
-    }
-    func leaveOut(_ frames: Int) { state.withLock { $0.framesLeftOut += UInt64(frames) } }
-    func taken(_ bytes: Int) { state.withLock { $0.queuedBytes -= bytes } }
 }
