@@ -4,9 +4,10 @@ package import Vocabulary
 package struct PolicyTable: Sendable {
     /// As in its header, without brackets; `""` for the top of the file.
     package let name: String
-    /// Made anew for each reader: most policies have few of the tables, and a broker starts without the texts.
-    package var keys: [KeyText] { makeKeys() }
+    package var keys: [KeyText] { Self.keys[name] ?? [] }
+    /// A broker reads the names of a few tables, and starts without the texts of all.
     private let makeKeys: @Sendable () -> [KeyText]
+    private static let keys = Dictionary(uniqueKeysWithValues: ([top] + all).map { ($0.name, $0.makeKeys()) })
     /// The key that tells several such tables apart; `nil` where there is one, merged key by key.
     package let identity: String?
     /// Tables of a later file stand before the earlier ones: the first that matches answers.
@@ -51,7 +52,7 @@ package struct PolicyTable: Sendable {
     package static let top = {
         let read = PolicyTable("", PolicyKeys.top, usual: Policy(name: ""), title: "at the top")
         // Includes are read before all other keys.
-        return PolicyTable("", [PolicyKeys.include] + read.keys, identity: nil, part: nil, title: read.title)
+        return PolicyTable("", [PolicyKeys.include] + read.makeKeys(), identity: nil, part: nil, title: read.title)
     }()
 
     /// Beside the top, in the order in which they are written.
@@ -93,9 +94,9 @@ package struct PolicyTable: Sendable {
     /// The keys that a reader takes, attributes apart.
     var names: [String] {
         switch name {
-        case "": keys.map(\.name) + Self.all.map(\.name)
-        case "rank": keys.map(\.name) + Fact.names
-        default: keys.map(\.name)
+        case "": makeKeys().map(\.name) + Self.all.map(\.name)
+        case "rank": makeKeys().map(\.name) + Fact.names
+        default: makeKeys().map(\.name)
         }
     }
 }
