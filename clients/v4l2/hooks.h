@@ -36,7 +36,7 @@ bool opens_ours(int folder, const char *path, int flags, int *result);
         va_end(more);                                                                                                                      \
     }
 
-/* What of ours stands behind pointers that the program has, as many as there are places. Cheap where there is none. */
+/* Our objects behind pointers that the program has, as many as there are places. Cheap where there is none. */
 struct registry {
     size_t most;
     _Atomic unsigned count;

@@ -158,13 +158,9 @@ struct MetadataArgument: ExpressibleByArgument {
     init?(argument: String) {
         let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let types = MetadataTrack.types(of: parts[0])
-        if parts.count == 1, types.count == 1 {
-            track = MetadataTrack(kind: parts[0], type: types[0])
-        } else if parts.count == 2, let type = MetadataType(rawValue: parts[1]) {
-            track = MetadataTrack(kind: parts[0], type: type)
-        } else {
-            return nil
-        }
+        let type = parts.count == 2 ? MetadataType(rawValue: parts[1]) : types.count == 1 ? types[0] : nil
+        guard let type else { return nil }
+        track = MetadataTrack(kind: parts[0], type: type)
     }
 }
 
