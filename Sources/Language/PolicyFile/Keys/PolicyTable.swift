@@ -27,8 +27,7 @@ package struct PolicyTable: Sendable {
 
     private init<Owner>(
         _ name: String, _ keys: @autoclosure @escaping @Sendable () -> [Key<Owner>], usual: Owner,
-        identity: String? = nil, isOrdered: Bool = false,
-        part: String? = nil, title: String
+        identity: String? = nil, isOrdered: Bool = false, part: String? = nil, title: String
     ) {
         let texts: @Sendable () -> [KeyText] = {
             keys().map { key in
@@ -93,10 +92,11 @@ package struct PolicyTable: Sendable {
 
     /// The keys that a reader takes, attributes apart.
     var names: [String] {
-        switch name {
-        case "": makeKeys().map(\.name) + Self.all.map(\.name)
-        case "rank": makeKeys().map(\.name) + Fact.names
-        default: makeKeys().map(\.name)
+        let own = makeKeys().map(\.name)
+        return switch name {
+        case "": own + Self.all.map(\.name)
+        case "rank": own + Fact.names
+        default: own
         }
     }
 }
