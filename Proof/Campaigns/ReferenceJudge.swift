@@ -231,7 +231,7 @@ extension ReferenceArbiter {
     }
 
     private mutating func takeTimes(_ state: State) {
-        (world.coolDowns, world.leases, world.falling, world.questions) = ([], [], [], [:])
+        (world.coolDowns, world.pauses, world.leases, world.falling, world.questions) = ([], [], [], [], [:])
         world.pressure = state.world.pressure
         for timer in state.timers {
             let app = timer.app.map { ReferenceWorld.App(state.id($0), isClaimed: $0.isClaimed) }
@@ -240,6 +240,9 @@ extension ReferenceArbiter {
             case .coolDown:
                 guard let app, let camera else { continue }
                 world.coolDowns.append((app, camera, timer.due))
+            case .pause:
+                guard let app, let camera else { continue }
+                world.pauses.append((app, camera, timer.due))
             case .leaseUsed:
                 guard let app, let camera else { continue }
                 let until = timer.due < .distantFuture ? timer.due : nil

@@ -92,6 +92,9 @@ extension ReferenceArbiter {
         let own = rankRule(session)
         if own.deny { return false }
         let app = world.app(session)
+        if own.pauseAfterLease > .zero, world.pauses.contains(where: { $0.app == app && $0.camera == session.camera }) {
+            return false
+        }
         let siblings = world.sessions.filter { $0.key != id && $0.value.started != nil && world.app($0.value) == app }
         let watches = world.wish(session, policy) != .all
         for sibling in siblings.values where sibling.camera == session.camera && !watches {

@@ -60,9 +60,13 @@ extension Policy {
 }
 
 extension RankRule {
-    /// A client that gave up its rank gave up what comes with it, except the lease, which is a duty.
+    /// A client that gave up its rank gave up what comes with it, except the lease and its pause, which are
+    /// duties.
     func lowered(to rank: Int) -> RankRule {
-        rank > self.rank ? RankRule(name: name, rank: rank, lease: lease, deny: deny) : self
+        guard rank > self.rank else { return self }
+        var lowered = RankRule(name: name, rank: rank, lease: lease, deny: deny)
+        lowered.pause = pause
+        return lowered
     }
 }
 

@@ -172,7 +172,9 @@ package struct ReferenceArbiter: Sendable {
 
     mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: ReferenceWorld.App, _ rule: RankRule) {
         // An app that left the camera to somebody else begins a new lease.
-        world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
+        if endsLeasesByOthers {
+            world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
+        }
         var holding = ReferenceWorld.Holding(id)
         if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
         holding.granted = world.tick()

@@ -28,6 +28,7 @@ package struct ReferenceWorld: Sendable {
     /// Lower levels that have not lasted long enough yet.
     package var falling: [(level: SystemPressure, until: Moment)] = []
     package var coolDowns: [(app: App, camera: CameraID, until: Moment)] = []
+    package var pauses: [(app: App, camera: CameraID, until: Moment)] = []
     /// The used parts of leases; at `until` one is forgotten, since its app no longer asks for the camera.
     package var leases: [(app: App, camera: CameraID, used: Duration, until: Moment?)] = []
     /// Orders start requests, bids and grants.

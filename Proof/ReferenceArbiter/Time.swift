@@ -3,7 +3,7 @@ package import ArbiterProtocol
 /// Times that run, and their ends.
 extension ReferenceArbiter {
     package var nextMoment: Moment? {
-        var ends = world.coolDowns.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
+        var ends = world.coolDowns.map(\.until) + world.pauses.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
         ends += world.speakers.compactMap(\.frozenUntil) + world.questions.values.map(\.until)
         for camera in world.cameras.values {
             ends += [camera.keptFor?.until, camera.holding?.leaseUntil, camera.holding?.warning?.due].compactMap { $0 }
@@ -30,6 +30,7 @@ extension ReferenceArbiter {
         endReservations()
         endLeases()
         world.coolDowns.removeAll { $0.until <= now }
+        world.pauses.removeAll { $0.until <= now }
         world.leases.removeAll { $0.until.map { $0 <= now } ?? false }
         if let level = world.falling.filter({ $0.until <= now }).map(\.level).min() {
             world.pressure = min(world.pressure, level)
@@ -50,16 +51,46 @@ extension ReferenceArbiter {
     @discardableResult mutating func endLeases() -> Bool {
         var isAny = false
         for camera in world.cameras.keys.sorted() {
-            guard let holding = world.cameras[camera]?.holding, let until = holding.leaseUntil, until <= world.now,
-                let session = world.sessions[holding.session]
-            else { continue }
-            let app = world.app(session)
-            stop(holding.session)
-            coolDown(app, on: camera)
-            world.leases.removeAll { $0.app == app && $0.camera == camera }
-            isAny = true
+            let holding = world.cameras[camera]?.holding
+            let leased = holding?.leaseSince == nil ? nil : holding.flatMap { world.sessions[$0.session].map(world.app) }
+            if let holding, let until = holding.leaseUntil, until <= world.now, world.sessions[holding.session] != nil {
+                endLease(holding.session, on: camera)
+                isAny = true
+            }
+            guard longestPause > .zero else { continue }
+            for (id, session) in asking(for: camera) where world.sessions[id]?.started != nil {
+                let (app, rule) = (world.app(session), rankRule(session))
+                let used = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
+                guard app != leased, rule.pause > .zero, let lease = rule.lease, used >= lease else { continue }
+                endLease(id, on: camera)
+                isAny = true
+            }
         }
         return isAny
+    }
+
+    private var longestPause: Duration { policy.rankRules.map(\.pauseAfterLease).max() ?? .zero }
+    /// The time without a request for a camera after which an app has a whole lease again.
+    private var awayTime: Duration { max(policy.contention.coolDown, longestPause) }
+    /// A new lease begins when another app gets the camera.
+    var endsLeasesByOthers: Bool { longestPause == .zero }
+
+    private func asking(for camera: CameraID) -> [(SessionID, ReferenceWorld.Session)] {
+        world.sessions.filter { $0.value.started != nil && $0.value.camera == camera }.sorted { $0.key < $1.key }
+    }
+
+    private mutating func endLease(_ id: SessionID, on camera: CameraID) {
+        guard let session = world.sessions[id] else { return }
+        let (app, pause) = (world.app(session), rankRule(session).pauseAfterLease)
+        stop(id)
+        coolDown(app, on: camera)
+        world.leases.removeAll { $0.app == app && $0.camera == camera }
+        guard pause > .zero else { return }
+        world.pauses.removeAll { $0.app == app && $0.camera == camera }
+        world.pauses.append((app, camera, world.now + pause))
+        for (other, sibling) in asking(for: camera) where world.app(sibling) == app && rankRule(sibling).pauseAfterLease > .zero {
+            stop(other)
+        }
     }
 
     mutating func coolDown(_ app: ReferenceWorld.App, on camera: CameraID) {
@@ -118,7 +149,7 @@ extension ReferenceArbiter {
             let asks = world.sessions.values.contains {
                 $0.started != nil && $0.camera == lease.camera && world.app($0) == lease.app
             }
-            let until = lease.until ?? world.now + policy.contention.coolDown
+            let until = lease.until ?? world.now + awayTime
             world.leases[index].until = asks ? nil : until
         }
         world.leases.removeAll { $0.until.map { $0 <= world.now } ?? false }

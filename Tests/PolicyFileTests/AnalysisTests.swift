@@ -71,7 +71,7 @@ struct AnalysisTests {
             + "lease = \"30s\"\n"
         let said = warnings(
             rules + "[[always]]\nname = \"S\"\n" + statement.split(separator: "|").joined(separator: "\n") + "\n")
-        let alone = "is broken by an app that is alone: when its lease ends it asks again, and has the camera again"
+        let alone = "is broken by an app that is alone: a lease ends, and begins again at once"
         #expect(said.contains("the statement \"S\" \(alone)") == isBroken, "\(said)")
         #expect(said.isEmpty || isBroken || statement.contains("unless"), "\(said)")
     }

@@ -126,3 +126,39 @@ def fleet():
         for words, ends, which in (((kiosk, *changed), 1, 0), ((kiosk, *changed, "--yes"), 0, 1), (("--back",), 0, 0)):
             camclient(daemon, "policy", "load", *words, status=ends)
             assert status(daemon)["policyHash"] == hashes[which], hashes
+
+
+LIBRARY = TRIALS / "library"
+
+
+@claim("an administrator's hour: a library's policy is checked, tested and verified, planned, loaded, rung an alarm under, and taken back")
+def library():
+    with Folder() as folder:
+        policy = folder / "policy.toml"
+        policy.write_text((LIBRARY / "policy.toml").read_text())
+        assert "no problem" in camclient(None, "policy", "check", policy).stdout
+        camclient(None, "test", "--policies", folder, LIBRARY / "scenarios")
+        limit = "A reader has the camera for no more than half an hour in thirty-five minutes"
+        report = told(None, "policy", "verify", "--no-repairs", "--clients", "2", policy)
+        assert report["complete"] and report["broken"] is None and not report["problems"], report
+        assert [one["name"] for one in report["statements"] if one.get("keptByArithmetic")] == [limit], report["statements"]
+        with Daemon("kiosk") as daemon:
+            reader, _ = daemon.running("reader.service")
+            planned = told(daemon, "plan", "--policy", policy)
+            # The lease that the new policy brings is not over: nobody is cut now.
+            assert "reader.service is stopped 30min from now, when its new lease ends" in "".join(planned["summary"]), planned
+            camclient(daemon, "policy", "load", policy, "--yes")
+            assert status(daemon)["policy"] == "library" and "by hand" in status(daemon)["policyByHand"]
+            camclient(daemon, "shell", "mode alarm")
+            notice = reader.wait("WasInterrupted")
+            assert notice[-1] == "Alarm: please leave the building.", notice
+            security = daemon.app("security.service")
+            security.session().start()
+            security.wait("DidStartRunning")
+            camclient(daemon, "shell", "mode none")
+            reader.wait("DidStartRunning")
+            security.wait("WasInterrupted")
+            camclient(daemon, "policy", "load", "--back")
+            after = status(daemon)
+            assert (after["policy"], after["policyByHand"]) == ("kiosk", ""), after
+        return "loaded and taken back under a running reader"

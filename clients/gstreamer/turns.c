@@ -160,8 +160,8 @@ static void interrupted(CamarbSrc *self, struct step *step, const camarb_event *
     post(self, step,
         gst_structure_new(
             "camarb-interrupted", "reason", G_TYPE_STRING, event->reason, "causes", G_TYPE_STRING, causes, "interrupter",
-            G_TYPE_STRING, event->interrupter, "rule", G_TYPE_STRING, event->rule, "interruption", G_TYPE_UINT64,
-            (guint64)event->interruption, NULL));
+            G_TYPE_STRING, event->interrupter, "rule", G_TYPE_STRING, event->rule, "message", G_TYPE_STRING, event->message,
+            "interruption", G_TYPE_UINT64, (guint64)event->interruption, NULL));
     g_free(causes);
 }
 
@@ -190,7 +190,8 @@ static void take(CamarbSrc *self, struct step *step, const camarb_event *event) 
         if (!self->was_started) break;
         show_interrupted(self, FALSE);
         post(self, step,
-            gst_structure_new("camarb-stopped", "reason", G_TYPE_STRING, event->reason, "rule", G_TYPE_STRING, event->rule, NULL));
+            gst_structure_new("camarb-stopped", "reason", G_TYPE_STRING, event->reason, "rule", G_TYPE_STRING, event->rule, "message", G_TYPE_STRING,
+                event->message, NULL));
         break;
     case CAMARB_EVENT_DID_START_RUNNING: self->needs_action = FALSE; break;
     case CAMARB_EVENT_RUNTIME_ERROR: GST_WARNING_OBJECT(self, "%s: %s", event->error_name, event->error); break;

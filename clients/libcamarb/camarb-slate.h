@@ -29,7 +29,8 @@ typedef struct camarb_slate {
     /* Not 0: the picture names the interrupter. In a call the far side reads it as well, so a session's slate has 0 here unless the
      * environment has CAMARB_SLATE_NAMES=1. */
     uint32_t shows_interrupter, reserved_word;
-    uint64_t reserved[3];
+    const char *message; /* the policy's own words, which stand in the place of the reason's sentence; NULL or "": none */
+    uint64_t reserved[2];
 } camarb_slate;
 
 /* Draws it over the whole of a picture, a sign of its kind behind its words, which a mirror leaves as it is: NV12, YU12, YUYV, BGRx or

@@ -373,16 +373,16 @@ enum camarb_event_type {
     CAMARB_EVENT_CAMERAS_CHANGED,
     CAMARB_EVENT_DISCONNECTED, /* the client has ended: error. The last of its events. */
     /* Of a session. */
-    CAMARB_EVENT_WILL_BE_INTERRUPTED, /* interruption, reason, deadline, rule */
+    CAMARB_EVENT_WILL_BE_INTERRUPTED, /* interruption, reason, deadline, rule, message */
     CAMARB_EVENT_INTERRUPTION_WITHDRAWN, /* interruption */
-    CAMARB_EVENT_WAS_INTERRUPTED, /* interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule */
-    CAMARB_EVENT_INTERRUPTION_CHANGED, /* interruption, causes, reason, interrupter, rule */
+    CAMARB_EVENT_WAS_INTERRUPTED, /* interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule, message */
+    CAMARB_EVENT_INTERRUPTION_CHANGED, /* interruption, causes, reason, interrupter, rule, message */
     CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume, recording (the one that it cut, or 0) */
     CAMARB_EVENT_DID_START_RUNNING, /* grant */
     CAMARB_EVENT_DID_STOP_RUNNING,
-    CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule */
+    CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule, message */
     CAMARB_EVENT_SHARERS_CHANGED, /* sharers */
-    CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
+    CAMARB_EVENT_SESSION_STOPPED, /* reason, rule, message */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
     /* recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter where it was cut.
      * frames and bytes may be CAMARB_UNKNOWN, and duration -1: the file was not counted, and may have frames. */
@@ -427,7 +427,8 @@ typedef struct camarb_event {
     uint64_t frames_left_out; /* by a recording that was too slow for them */
     int64_t last_capture; /* the moment of the recording's last frame; 0: it has none, or its broker is an earlier one */
     const char *cause; /* of the recording's cut, a word as in causes */
-    uint64_t reserved[2];
+    const char *message; /* of an interruption, a stop or an access: the policy's own words for the person in front of the program */
+    uint64_t reserved[1];
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that is not

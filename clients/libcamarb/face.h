@@ -42,7 +42,7 @@ enum field {
     SHARERS, FRAMES, BYTES, NEXT_CHANCE, PHOTO, WIDTH, HEIGHT, ERROR_TEXT, ERROR_NAME, ASKED, IN_FORCE, BY, NUMBER,
     CAMERA, REOPEN, METADATA,
     /* Fields that an earlier broker does not send. */
-    LATER, FRAMES_LEFT_OUT, LAST_CAPTURE, CAUSE,
+    LATER, FRAMES_LEFT_OUT, LAST_CAPTURE, CAUSE, MESSAGE,
 };
 
 /* With the last one, END. */

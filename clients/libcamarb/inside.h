@@ -187,19 +187,25 @@ enum hold_kind {
     HOLD_WAITING,
 };
 
+/* A broker's words about an interruption. */
+struct said {
+    words causes;
+    const char *interrupter, *rule, *message;
+};
+
 struct hold {
     enum hold_kind kind;
     int64_t until;
     bool is_back, has_said;
     words causes;
-    char *interrupter, *rule;
+    char *interrupter, *rule, *message;
 };
 
 struct interruption {
     bool is_open;
     uint64_t id;
     words causes, causes_it_had;
-    char *interrupter;
+    char *interrupter, *message;
     /* The one that it cut; 0: none. */
     uint64_t recording;
     int64_t since;
@@ -234,6 +240,8 @@ struct memory {
     uint64_t grant;
     bool wants_secret;
     words access, access_causes;
+    /* Beside them, and beside stop_reason: the policy's own words. */
+    char *access_message, *stop_message;
     camarb_configuration *in_force;
     /* It has just gone on at another broker, which tells it what it knows already. */
     bool is_settling, knows_in_force;
@@ -304,14 +312,14 @@ bool memory_was_running(const struct memory *memory);
 bool memory_is_reclaimable(const struct memory *memory);
 /* The parts of what is told that both files of the memory need. */
 void memory_tell(camarb_session *session, struct event *event);
-void memory_changed(camarb_session *session, words causes, const char *interrupter, const char *rule, uint64_t decision);
+void memory_changed(camarb_session *session, struct said said, uint64_t decision);
 void memory_end_carried(camarb_session *session, words causes, bool will_resume, uint64_t decision);
 void memory_runs_no_more(struct memory *memory);
 void memory_has_new_grant(struct memory *memory);
 
 /* holding.c */
 void hold_clear(struct hold *hold);
-bool hold_notes(camarb_client *client, struct hold *hold, words causes, const char *interrupter, const char *rule);
+bool hold_notes(camarb_client *client, struct hold *hold, struct said said);
 void memory_lost(camarb_session *session);
 const char *memory_begin_reclaiming(camarb_session *session);
 void memory_reclaimed(camarb_session *session);

@@ -23,6 +23,7 @@ static void interruption_clear(struct interruption *interruption) {
     words_free(interruption->causes);
     words_free(interruption->causes_it_had);
     free(interruption->interrupter);
+    free(interruption->message);
     *interruption = (struct interruption){0};
 }
 
@@ -34,6 +35,8 @@ void memory_free(struct memory *memory) {
     hold_clear(&memory->hold);
     words_free(memory->access);
     words_free(memory->access_causes);
+    free(memory->access_message);
+    free(memory->stop_message);
     camarb_configuration_free(memory->in_force);
     interruption_clear(&memory->open);
     words_free(memory->sharers);
@@ -90,25 +93,31 @@ static uint64_t see(struct memory *memory, uint64_t interruption) {
     return mine;
 }
 
-void memory_changed(camarb_session *session, words causes, const char *interrupter, const char *rule, uint64_t decision) {
+void memory_changed(camarb_session *session, struct said said, uint64_t decision) {
     camarb_client *client = session->client;
     struct interruption *open = &session->memory.open;
-    if (!open->is_open || (words_equal(open->causes, causes) && text_equals(open->interrupter, interrupter))) return;
-    words had = causes_union(client, open->causes_it_had, causes);
-    char *named = text_copy(client, interrupter);
+    if (!open->is_open
+        || (words_equal(open->causes, said.causes) && text_equals(open->interrupter, said.interrupter)
+            && text_equals(open->message, said.message)))
+        return;
+    words had = causes_union(client, open->causes_it_had, said.causes);
+    char *named = text_copy(client, said.interrupter), *message = text_copy(client, said.message);
     words_free(open->causes);
     words_free(open->causes_it_had);
     free(open->interrupter);
-    open->causes = words_copy(client, causes);
+    free(open->message);
+    open->causes = words_copy(client, said.causes);
     open->causes_it_had = had;
     open->interrupter = named;
+    open->message = message;
     struct event *event = event_new(client, CAMARB_EVENT_INTERRUPTION_CHANGED);
     if (!event) return;
     event->told.interruption = open->id;
     event->told.decision = decision;
-    event->told.causes = words_copy(client, causes);
-    event->told.interrupter = text_copy(client, interrupter);
-    event->told.rule = text_copy(client, rule);
+    event->told.causes = words_copy(client, said.causes);
+    event->told.interrupter = text_copy(client, said.interrupter);
+    event->told.rule = text_copy(client, said.rule);
+    event->told.message = text_copy(client, said.message);
     memory_tell(session, event);
 }
 
@@ -153,6 +162,10 @@ void memory_has_new_grant(struct memory *memory) {
 
 /* ── What the broker says: whether the program is told, in so far as it has not been told already ────────────────────────────── */
 
+static struct said said_of(const struct event *event) {
+    return (struct said){event->told.causes, event->told.interrupter, event->told.rule, event->told.message};
+}
+
 static bool was_interrupted(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
@@ -160,24 +173,25 @@ static bool was_interrupted(camarb_session *session, struct event *event) {
     /* A session that is interrupted has asked to run, also where the broker ends before it has said so in its answer. */
     memory->wants_to_run = true;
     uint64_t mine = see(memory, event->told.interruption);
-    if (hold_notes(client, &memory->hold, event->told.causes, event->told.interrupter, event->told.rule)) return false;
+    if (hold_notes(client, &memory->hold, said_of(event))) return false;
     if (memory->open.is_open && memory->open.is_carried) {
-        memory_changed(session, event->told.causes, event->told.interrupter, event->told.rule, event->told.decision);
+        memory_changed(session, said_of(event), event->told.decision);
         return false;
     }
     interruption_clear(&memory->open);
     memory->open = (struct interruption){
         .is_open = true, .id = mine, .causes = words_copy(client, event->told.causes),
         .causes_it_had = words_copy(client, event->told.causes),
-        .interrupter = text_copy(client, event->told.interrupter), .recording = event->told.recording,
+        .interrupter = text_copy(client, event->told.interrupter), .message = text_copy(client, event->told.message),
+        .recording = event->told.recording,
         .since = now_ns()};
     event->told.interruption = mine;
     return true;
 }
 
 static bool interruption_changed(camarb_session *session, struct event *event) {
-    if (!hold_notes(session->client, &session->memory.hold, event->told.causes, event->told.interrupter, event->told.rule))
-        memory_changed(session, event->told.causes, event->told.interrupter, event->told.rule, event->told.decision);
+    if (!hold_notes(session->client, &session->memory.hold, said_of(event)))
+        memory_changed(session, said_of(event), event->told.decision);
     return false;
 }
 
@@ -201,8 +215,10 @@ static void did_start(camarb_session *session, struct event *event) {
     memory->grant = event->told.grant;
     words_free(memory->access);
     words_free(memory->access_causes);
+    free(memory->access_message);
     memory->access = all_access(session->client);
     memory->access_causes = NULL;
+    memory->access_message = NULL;
     session_forget_stop(session);
     /* The stream of an earlier grant is over, whether its end has been read or not. */
     if (session->stream) stream_end(session->stream);
@@ -218,6 +234,8 @@ static void session_stopped(camarb_session *session, struct event *event) {
     memory->wants_to_run = false;
     free(session->stop_reason);
     session->stop_reason = text_copy(session->client, event->told.reason);
+    free(memory->stop_message);
+    memory->stop_message = text_copy(session->client, event->told.message);
     memory_end_carried(session, NULL, false, event->told.decision);
     /* It closes an interruption of this broker's by itself. */
     interruption_clear(&memory->open);
@@ -252,6 +270,8 @@ static bool access_changed(camarb_session *session, struct event *event) {
     words_free(memory->access_causes);
     memory->access = words_copy(client, event->told.access);
     memory->access_causes = words_copy(client, event->told.causes);
+    free(memory->access_message);
+    memory->access_message = text_copy(client, event->told.message);
     return !is_known;
 }
 

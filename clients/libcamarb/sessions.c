@@ -120,7 +120,8 @@ void session_note_refusal(camarb_session *session, const char *error) {
 void session_forget_stop(camarb_session *session) {
     free(session->refusal);
     free(session->stop_reason);
-    session->refusal = session->stop_reason = NULL;
+    free(session->memory.stop_message);
+    session->refusal = session->stop_reason = session->memory.stop_message = NULL;
 }
 
 void session_tell_runtime_error(camarb_session *session, const char *error_name, const char *error) {
@@ -414,6 +415,9 @@ bool camarb_session_slate(const camarb_session *session, camarb_slate *slate) {
     if (client->end_number) return slate_is(slate, CAMARB_SLATE_NO_BROKER, client->end_sentence, NULL);
     if (session->has_ended) return slate_is(slate, CAMARB_SLATE_NO_ACCESS, session->end_sentence, NULL);
     bool has_broker = client->phase == PHASE_CONNECTED || !client->was_connected;
+    /* In the place of the reason's sentence. */
+    const char *message = memory->open.is_open ? memory->open.message : memory->is_running ? memory->access_message : memory->stop_message;
+    slate->message = message ? message : "";
     if (memory->open.is_open) {
         const char *reason = memory->open.causes ? memory->open.causes[0] : NULL;
         if (!has_broker && memory->hold.kind == HOLD_NONE) return slate_is(slate, CAMARB_SLATE_NO_BROKER, reason, NULL);

@@ -11,16 +11,16 @@ static const struct shape {
     enum camarb_event_type type;
     enum field fields[FIELDS_MAX];
 } shapes[] = {
-    {"WillBeInterrupted", CAMARB_EVENT_WILL_BE_INTERRUPTED, {INTERRUPTION, REASON, DEADLINE, RULE}},
+    {"WillBeInterrupted", CAMARB_EVENT_WILL_BE_INTERRUPTED, {INTERRUPTION, REASON, DEADLINE, RULE, LATER, MESSAGE}},
     {"InterruptionWithdrawn", CAMARB_EVENT_INTERRUPTION_WITHDRAWN, {INTERRUPTION}},
-    {"WasInterrupted", CAMARB_EVENT_WAS_INTERRUPTED, {INTERRUPTION, CAUSES, REASON, INTERRUPTER, RECORDING, RULE}},
-    {"InterruptionChanged", CAMARB_EVENT_INTERRUPTION_CHANGED, {INTERRUPTION, CAUSES, REASON, INTERRUPTER, RULE}},
+    {"WasInterrupted", CAMARB_EVENT_WAS_INTERRUPTED, {INTERRUPTION, CAUSES, REASON, INTERRUPTER, RECORDING, RULE, LATER, MESSAGE}},
+    {"InterruptionChanged", CAMARB_EVENT_INTERRUPTION_CHANGED, {INTERRUPTION, CAUSES, REASON, INTERRUPTER, RULE, LATER, MESSAGE}},
     {"InterruptionEnded", CAMARB_EVENT_INTERRUPTION_ENDED, {INTERRUPTION, CAUSES, DURATION, WILL_RESUME, LATER, RECORDING}},
     {"DidStartRunning", CAMARB_EVENT_DID_START_RUNNING, {GRANT}},
     {"DidStopRunning", CAMARB_EVENT_DID_STOP_RUNNING, {END}},
-    {"AccessChanged", CAMARB_EVENT_ACCESS_CHANGED, {ACCESS, CAUSES, RULE}},
+    {"AccessChanged", CAMARB_EVENT_ACCESS_CHANGED, {ACCESS, CAUSES, RULE, LATER, MESSAGE}},
     {"SharersChanged", CAMARB_EVENT_SHARERS_CHANGED, {SHARERS}},
-    {"SessionStopped", CAMARB_EVENT_SESSION_STOPPED, {REASON, RULE}},
+    {"SessionStopped", CAMARB_EVENT_SESSION_STOPPED, {REASON, RULE, LATER, MESSAGE}},
     {"RecordingStarted", CAMARB_EVENT_RECORDING_STARTED, {RECORDING}},
     {"RecordingFinished", CAMARB_EVENT_RECORDING_FINISHED,
         {RECORDING, REASON, FRAMES, DURATION, BYTES, NEXT_CHANCE, LATER, FRAMES_LEFT_OUT, LAST_CAPTURE, CAUSE, INTERRUPTER}},
@@ -77,6 +77,7 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
     case REASON: return read_text(client, message, &event->told.reason);
     case DEADLINE: return sd_bus_message_read(message, "x", &told->deadline);
     case RULE: return read_text(client, message, &event->told.rule);
+    case MESSAGE: return read_text(client, message, &event->told.message);
     case INTERRUPTER: return read_text(client, message, &event->told.interrupter);
     case RECORDING: return sd_bus_message_read(message, "t", &told->recording);
     case DURATION: return sd_bus_message_read(message, "x", &told->duration);

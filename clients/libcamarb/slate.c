@@ -353,11 +353,14 @@ static void lay_out(struct page *page, const camarb_slate *slate, uint32_t width
         strcpy(by, "By: ");
         strncat(by, slate->interrupter, sizeof by - sizeof "By: ");
     }
+    /* The advice that belongs to a cause may contradict a policy's own words. */
+    bool has_message = slate->message && *slate->message;
+    const char *next = !has_message ? said.next : slate->kind == CAMARB_SLATE_INTERRUPTED ? by_itself : "";
     const struct text texts[PARAGRAPHS] = {
         {slate->camera ? slate->camera : "", NAME_LETTERS_MAX},
-        {said.why, LETTERS_MAX},
+        {has_message ? slate->message : said.why, LETTERS_MAX},
         {by, NAME_LETTERS_MAX},
-        {said.next, LETTERS_MAX},
+        {next, LETTERS_MAX},
     };
     compose(page, texts);
 }

@@ -180,8 +180,8 @@ static struct slate_picture *drawn(struct device *device, const camarb_slate *sl
     struct slate_picture *kept = &device->slate;
     char text[sizeof kept->text];
     snprintf(
-        text, sizeof text, "%s\n%s\n%s", slate->camera ? slate->camera : "", slate->reason ? slate->reason : "",
-        slate->interrupter ? slate->interrupter : "");
+        text, sizeof text, "%s\n%s\n%s\n%s", slate->camera ? slate->camera : "", slate->reason ? slate->reason : "",
+        slate->message ? slate->message : "", slate->interrupter ? slate->interrupter : "");
     if (kept->bytes && kept->kind == slate->kind && kept->fourcc == device->fourcc && kept->width == device->width
         && kept->height == device->height && strcmp(kept->text, text) == 0)
         return kept;

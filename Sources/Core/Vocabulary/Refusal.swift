@@ -75,6 +75,27 @@ extension Refusal {
         return Refusal(law, .accessDenied, "\(app.name) of user \(app.user) may not have cameras: \(said).")
     }
 
+    /// - Parameter message: the rule's own words; empty: it has none.
+    package static func denied(_ app: AppID, by policy: String, rule: String, message: String) -> Refusal {
+        let words = message.isEmpty ? "." : ": \(message)"
+        return Refusal(
+            .refusedByPolicy, "The policy \"\(policy)\" does not give the camera to \(app.name)\(words)", rule: rule)
+    }
+
+    /// - Parameters:
+    ///   - rest: of the pause.
+    ///   - message: the rule's own words; empty: it has none.
+    package static func pauses(_ app: AppID, _ camera: CameraID, rest: Duration, rule: String, message: String)
+        -> Refusal
+    {
+        let seconds = Duration.seconds((rest.wholeNanoseconds + 999_999_999) / 1_000_000_000)
+        let words = message.isEmpty ? "" : " \(message)"
+        return Refusal(
+            .refusedByPolicy,
+            "The lease of \(app.name) on camera \"\(camera.name)\" has ended, and its pause lasts for another \(TimeText.write(seconds)).\(words)",
+            rule: rule)
+    }
+
     // MARK: Configurations
 
     package static let batchTooDeep = Refusal(

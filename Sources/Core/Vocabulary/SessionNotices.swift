@@ -6,12 +6,14 @@ public struct InterruptionWarning: Hashable, Sendable {
     public var deadline: Moment
     /// The policy's rule, by name.
     public var rule: String
+    /// The rule's own words for the person in front of the app; empty: it has none.
+    public var message: String
 
     public init(
         id: InterruptionID = 0, cause: Cause = .videoDeviceInUseByAnotherClient, deadline: Moment = .zero,
-        rule: String = ""
+        rule: String = "", message: String = ""
     ) {
-        (self.id, self.cause, self.deadline, self.rule) = (id, cause, deadline, rule)
+        (self.id, self.cause, self.deadline, self.rule, self.message) = (id, cause, deadline, rule, message)
     }
 }
 
@@ -24,13 +26,15 @@ public struct Interruption: Hashable, Sendable {
     public var recording: RecordingID?
     /// The policy's rule, by name.
     public var rule: String
+    /// The rule's own words for the person in front of the app; empty: it has none.
+    public var message: String
 
     public init(
         id: InterruptionID = 0, causes: CauseSet = CauseSet(), interrupter: Interrupter? = nil,
-        recording: RecordingID? = nil, rule: String = ""
+        recording: RecordingID? = nil, rule: String = "", message: String = ""
     ) {
         (self.id, self.causes, self.interrupter) = (id, causes, interrupter)
-        (self.recording, self.rule) = (recording, rule)
+        (self.recording, self.rule, self.message) = (recording, rule, message)
     }
 
     /// The most telling of its causes; `nil` only if the broker sent an empty set.
@@ -63,9 +67,11 @@ public struct AccessChange: Hashable, Sendable {
     public var access: Access
     public var causes: CauseSet
     public var rule: String
+    /// The rule's own words for the person in front of the app; empty: it has none.
+    public var message: String
 
-    public init(_ access: Access = .none, causes: CauseSet = CauseSet(), rule: String = "") {
-        (self.access, self.causes, self.rule) = (access, causes, rule)
+    public init(_ access: Access = .none, causes: CauseSet = CauseSet(), rule: String = "", message: String = "") {
+        (self.access, self.causes, self.rule, self.message) = (access, causes, rule, message)
     }
 }
 
@@ -73,8 +79,12 @@ public struct AccessChange: Hashable, Sendable {
 public struct SessionStop: Hashable, Sendable {
     public var reason: StopReason
     public var rule: String
+    /// The rule's own words for the person in front of the app; empty: it has none.
+    public var message: String
 
-    public init(_ reason: StopReason = .evicted, rule: String = "") { (self.reason, self.rule) = (reason, rule) }
+    public init(_ reason: StopReason = .evicted, rule: String = "", message: String = "") {
+        (self.reason, self.rule, self.message) = (reason, rule, message)
+    }
 }
 
 /// A configuration that took effect.

@@ -37,6 +37,10 @@ public enum Bounds {
     public static let calendarSpansMax = 21
     /// Below a second a camera would do nothing but change hands.
     public static let lease = Duration.seconds(1)...Duration.seconds(24 * 3600)
+    /// As long as the longest cool-down: each end of a lease leaves a fact that lasts for so long.
+    public static let pause = Duration.zero...Duration.seconds(3600)
+    /// A slate has room for two lines, and a notice for a sentence.
+    public static let messageBytesMax = 120
     public static let coolDown = Duration.zero...Duration.seconds(3600)
     public static let pressureSettle = Duration.zero...Duration.seconds(600)
     /// Per cent of a machine's time. At 0 a machine would always be pressed.

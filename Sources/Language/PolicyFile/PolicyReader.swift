@@ -130,9 +130,10 @@ package struct PolicyReader {
         var rule = RankRule(name: name, when: facts(of: reader), rank: (ranks?.count ?? 1) - 1)
         rule.deny = reader.boolean("deny") ?? false
         if rule.deny {
-            for key in names where key != "name" && key != "deny" {
+            for key in names where !RankRule.keysOfDenials.contains(key) {
                 reader.complain(key, "means nothing beside deny = true", atKey: true)
             }
+            read(PolicyKeys.rank, of: reader, but: Set(names).subtracting(["message"]), into: &rule)
         } else {
             read(PolicyKeys.rank, of: reader, but: ["name", "deny"], into: &rule)
         }

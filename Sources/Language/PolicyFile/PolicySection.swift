@@ -40,7 +40,7 @@ public struct PolicySection: Sendable {
         all += policy.rankRules.map { rule in
             var section = section(
                 "rank", PolicyKeys.rank, rule, usual: RankRule(name: "", rank: -1), named: rule.name)
-            if rule.deny { section.pairs.removeAll { !["name", "deny"].contains($0.key) } }
+            if rule.deny { section.pairs.removeAll { !RankRule.keysOfDenials.contains($0.key) } }
             section.pairs.insert(contentsOf: rule.when.map { PolicyWriter.Pair($0) }, at: 1)
             return section
         }

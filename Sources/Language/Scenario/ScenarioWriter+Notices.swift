@@ -40,12 +40,15 @@ extension ScenarioWriter {
         case .willBeInterrupted(let told):
             return
                 "willBeInterrupted #\(told.id) \(told.cause.shortName) at \(TimeText.write(told.deadline, from: origin))"
+                + Self.saying(told.message)
         case .interruptionWithdrawn(let id): return "interruptionWithdrawn #\(id)"
         case .wasInterrupted(let told):
             let cut = told.recording.map { ", cutting recording \($0)" } ?? ""
             return "wasInterrupted #\(told.id) \(Self.text(of: told.causes))\(Self.by(told.interrupter))\(cut)"
+                + Self.saying(told.message)
         case .interruptionChanged(let told):
             return "interruptionChanged #\(told.id) \(Self.text(of: told.causes))\(Self.by(told.interrupter))"
+                + Self.saying(told.message)
         case .interruptionEnded(let told):
             // A single cause was in the first notice.
             let had = told.causes.ordered.count > 1 ? " \(Self.text(of: told.causes))" : ""
@@ -58,10 +61,12 @@ extension ScenarioWriter {
             let rights =
                 told.access == .all ? "all" : told.access == .none ? "none" : told.access.names.joined(separator: "+")
             return "accessChanged \(rights)" + (told.causes.isEmpty ? "" : " \(Self.text(of: told.causes))")
+                + Self.saying(told.message)
         case .sharersChanged(let sharers):
             return "sharersChanged \(sharers.isEmpty ? "nobody" : sharers.map(\.description).joined(separator: ", "))"
         case .sessionStopped(let told):
             return "sessionStopped \(told.reason.rawValue) because \"\(told.rule.replacingQuotes)\""
+                + Self.saying(told.message)
         case .recordingStarted(let id): return "recordingStarted \(id)"
         case .recordingPaused(let id): return "recordingPaused \(id)"
         case .recordingResumed(let id): return "recordingResumed \(id)"
@@ -96,6 +101,10 @@ extension ScenarioWriter {
     }
 
     private static func by(_ interrupter: Interrupter?) -> String { interrupter.map { " by \($0.description)" } ?? "" }
+
+    private static func saying(_ message: String) -> String {
+        message.isEmpty ? "" : " saying \"\(message.replacingQuotes)\""
+    }
 
     /// The reason first: `system-sleep+device-in-use`.
     static func text(of causes: CauseSet) -> String {

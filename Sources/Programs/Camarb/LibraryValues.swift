@@ -44,6 +44,7 @@ extension camarb_event {
         case BY: .string(String(cString: by))
         case CAMERA: .string(String(cString: camera))
         case CAUSE: .string(String(cString: cause))
+        case MESSAGE: .string(String(cString: message))
         case CAUSES: .strings(Self.strings(causes))
         case ACCESS: .strings(Self.strings(access))
         case SHARERS: .strings(Self.strings(sharers))

@@ -5,13 +5,13 @@ extension SessionEvent {
     public var line: String {
         switch self {
         case .willBeInterrupted(let told):
-            "willBeInterrupted #\(told.id) \(told.cause.shortName)\(because(told.rule))"
+            "willBeInterrupted #\(told.id) \(told.cause.shortName)\(because(told.rule))\(saying(told.message))"
         case .interruptionWithdrawn(let id): "interruptionWithdrawn #\(id)"
         case .wasInterrupted(let told):
             "wasInterrupted #\(told.id) \(told.causes.words)\(by(told.interrupter))"
-                + "\(told.recording.map { ", cutting recording \($0)" } ?? "")\(because(told.rule))"
+                + "\(told.recording.map { ", cutting recording \($0)" } ?? "")\(because(told.rule))\(saying(told.message))"
         case .interruptionChanged(let told):
-            "interruptionChanged #\(told.id) \(told.causes.words)\(by(told.interrupter))\(because(told.rule))"
+            "interruptionChanged #\(told.id) \(told.causes.words)\(by(told.interrupter))\(because(told.rule))\(saying(told.message))"
         case .interruptionEnded(let told):
             "interruptionEnded #\(told.id) after \(told.duration.shortText)\(told.willResume ? ", resuming" : "")"
                 + "\(told.recording.map { ", recording \($0) was cut" } ?? "")"
@@ -19,11 +19,11 @@ extension SessionEvent {
         case .didStopRunning: "didStopRunning"
         case .accessChanged(let told):
             "accessChanged \(told.access.isEmpty ? "none" : told.access.names.joined(separator: ", "))"
-                + "\(told.causes.isEmpty ? "" : " for \(told.causes.words)")\(because(told.rule))"
+                + "\(told.causes.isEmpty ? "" : " for \(told.causes.words)")\(because(told.rule))\(saying(told.message))"
         case .sharersChanged(let sharers):
             "sharersChanged "
                 + (sharers.isEmpty ? "nobody" : sharers.map(\.description.printable).joined(separator: ", "))
-        case .sessionStopped(let told): "sessionStopped \(told.reason.rawValue)\(because(told.rule))"
+        case .sessionStopped(let told): "sessionStopped \(told.reason.rawValue)\(because(told.rule))\(saying(told.message))"
         case .recordingStarted(let id): "recordingStarted \(id)"
         case .recordingPaused(let id): "recordingPaused \(id)"
         case .recordingResumed(let id): "recordingResumed \(id)"
@@ -56,6 +56,8 @@ extension SessionEvent {
     private func by(_ interrupter: Interrupter?) -> String {
         interrupter.map { " by \($0.description.printable)" } ?? ""
     }
+
+    private func saying(_ message: String) -> String { message.isEmpty ? "" : ", saying “\(message.printable)”" }
 
     private func because(_ rule: String) -> String { rule.isEmpty ? "" : " because “\(rule.printable)”" }
 }

@@ -39,7 +39,7 @@ public struct Timeline: Hashable, Sendable {
         case starting
         case running
         case restricted(Access, CauseSet)
-        case interrupted(InterruptionID, CauseSet, by: Interrupter?)
+        case interrupted(InterruptionID, CauseSet, by: Interrupter?, saying: String)
         /// A camera's: the holder's name.
         case held(by: String)
         /// A camera's.
@@ -56,8 +56,11 @@ public struct Timeline: Hashable, Sendable {
             case .running: ["running"]
             case .restricted(let access, let causes):
                 ["\(access.words) only\(causes.reason.map { ": \($0.shortName)" } ?? "")", "\(access.words) only"]
-            case .interrupted(_, let causes, let interrupter):
-                [causes.words + (interrupter.map { " by \($0.description)" } ?? ""), causes.reason?.shortName ?? ""]
+            case .interrupted(_, let causes, let interrupter, let message):
+                [
+                    causes.words + (interrupter.map { " by \($0.description)" } ?? "")
+                        + (message.isEmpty ? "" : ": “\(message)”"), causes.reason?.shortName ?? "",
+                ]
             case .held(let holder): [holder]
             }
         }
@@ -65,7 +68,7 @@ public struct Timeline: Hashable, Sendable {
         /// The cause that gives it its colour.
         public var reason: Cause? {
             switch self {
-            case .restricted(_, let causes), .interrupted(_, let causes, _): causes.reason
+            case .restricted(_, let causes), .interrupted(_, let causes, _, _): causes.reason
             case .stopped, .starting, .running, .held, .free: nil
             }
         }
@@ -236,7 +239,7 @@ extension Timeline.Lane {
     var interruptions: [Interruption] {
         var rows: [Interruption] = []
         for span in spans {
-            guard case .interrupted(let id, _, _) = span.state else { continue }
+            guard case .interrupted(let id, _, _, _) = span.state else { continue }
             let label = span.state.label.printable
             // Another session of the same name begins its numbers anew.
             if let last = rows.indices.last, rows[last].id == id, rows[last].end == span.begin {
@@ -270,7 +273,7 @@ extension [Timeline.Lane] {
                 (.restricted(.none, CauseSet([$0])), "restricted: \($0.shortName)")
             }
             + CauseSet(interrupted.compactMap(\.reason)).ordered.map {
-                (.interrupted(0, CauseSet([$0]), by: nil), "interrupted: \($0.shortName)")
+                (.interrupted(0, CauseSet([$0]), by: nil, saying: ""), "interrupted: \($0.shortName)")
             } + (isHeld ? [(.held(by: ""), "holds the camera")] : [])
     }
 }

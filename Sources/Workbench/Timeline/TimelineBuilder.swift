@@ -170,7 +170,8 @@ extension Timeline.State {
     /// A sharer is restricted, too, without a cause.
     fileprivate init(_ session: SessionView) {
         if let interruption = session.interruption {
-            self = .interrupted(interruption.id, interruption.causes, by: interruption.interrupter)
+            self = .interrupted(
+                interruption.id, interruption.causes, by: interruption.interrupter, saying: interruption.message)
         } else if session.isRunning {
             self = session.may(.all) ? .running : .restricted(session.access.access, session.access.causes)
         } else {

@@ -26,16 +26,16 @@ EventType.__doc__ = """The types of events with the fields that each of them set
 ANSWERED: call, value; error and error_name where it was refused.
 CAMERAS_CHANGED: `Client.cameras` are others now.
 DISCONNECTED: error. The client has ended; the last of its events.
-WILL_BE_INTERRUPTED: interruption, reason, deadline, rule.
+WILL_BE_INTERRUPTED: interruption, reason, deadline, rule, message.
 INTERRUPTION_WITHDRAWN: interruption.
-WAS_INTERRUPTED: interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule.
-INTERRUPTION_CHANGED: interruption, causes, reason, interrupter, rule.
+WAS_INTERRUPTED: interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule, message.
+INTERRUPTION_CHANGED: interruption, causes, reason, interrupter, rule, message.
 INTERRUPTION_ENDED: interruption, causes, duration, will_resume, recording (the one that it cut, or 0).
 DID_START_RUNNING: grant.
 DID_STOP_RUNNING: no frame is captured for the session any more.
-ACCESS_CHANGED: access, causes, rule.
+ACCESS_CHANGED: access, causes, rule, message.
 SHARERS_CHANGED: sharers.
-SESSION_STOPPED: reason, rule.
+SESSION_STOPPED: reason, rule, message.
 RECORDING_STARTED: recording.
 RECORDING_FINISHED: recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter
     where it was cut.
@@ -202,6 +202,8 @@ class Event:
     """Nanoseconds of time.monotonic_ns(): when the last frame of a recording was captured."""
     cause: str
     """The cause of a recording's cut, a word as in `causes`."""
+    message: str
+    """Of an interruption, a stop or an access: the policy's own words for the person in front of the program."""
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,8 @@ class Slate:
     camera: str
     reason: str
     interrupter: str
+    message: str
+    """The policy's own words for the person in front of the program, in the place of the reason's sentence."""
 
 
 def frame_rate_fraction(rate: float) -> Fraction:
@@ -603,7 +607,7 @@ class Session:
         slate = LibrarySlate()
         if not lib.camarb_session_slate(self._open(), byref(slate)):
             return None
-        return Slate(SlateKind(slate.kind), _text(slate.camera), _text(slate.reason), _text(slate.interrupter))
+        return Slate(SlateKind(slate.kind), _text(slate.camera), _text(slate.reason), _text(slate.interrupter), _text(slate.message))
 
     def close(self) -> None:
         """Ends it for good. Frames that were not released stay readable until they are."""

@@ -54,11 +54,12 @@ class Event(Structure):
                 ("error_name", c_char_p), ("causes", POINTER(c_char_p)), ("access", POINTER(c_char_p)),
                 ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p),
                 ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("metadata", c_void_p),
-                ("frames_left_out", c_uint64), ("last_capture", c_int64), ("cause", c_char_p), ("reserved", c_uint64 * 2)]
+                ("frames_left_out", c_uint64), ("last_capture", c_int64), ("cause", c_char_p), ("message", c_char_p), ("reserved", c_uint64)]
 
 
 class Slate(Structure):
-    _fields_ = [("kind", c_int), ("camera", c_char_p), ("reason", c_char_p), ("interrupter", c_char_p), ("reserved", c_uint64 * 4)]
+    _fields_ = [("kind", c_int), ("camera", c_char_p), ("reason", c_char_p), ("interrupter", c_char_p),
+                ("shows_interrupter", c_uint32), ("reserved_word", c_uint32), ("message", c_char_p), ("reserved", c_uint64 * 2)]
 
 
 # Name, result, arguments. A pointer to something of the library's own is a c_void_p.

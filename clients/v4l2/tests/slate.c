@@ -203,6 +203,13 @@ int main(void) {
     camarb_slate nameless = used;
     nameless.shows_interrupter = 0;
     reads(&nameless, "NV12", 640, 480, 0, "Cafe camera Another app has the camera. It comes back by itself.");
+    /* A policy's own words stand in the place of the cause's, and no advice beside them that could contradict them. */
+    camarb_slate closed = nameless;
+    closed.reason = "video-device-not-available-in-background";
+    closed.message = "Closed until 8:00.";
+    reads(&closed, "NV12", 640, 480, 0, "Cafe camera Closed until 8:00. It comes back by itself.");
+    closed.kind = CAMARB_SLATE_NO_ACCESS;
+    reads(&closed, "NV12", 640, 480, 0, "Cafe camera Closed until 8:00.");
     /* Where there is little room, the beginning. */
     reads(&used, "YUYV", 64, 48, 0, "Cafe");
     reads(&used, "NV12", 65, 49, 3, "Cafe");

@@ -8,7 +8,7 @@ extension Arbiter {
         meetTimers([.backoff, .noRoom])
         for camera in state.cameraOrder { meetDeadlines(of: camera) }
         meetTimers([.closing, .resuming])
-        meetTimers([.coolDown, .leaseUsed, .falling, .question])
+        meetTimers([.coolDown, .pause, .leaseUsed, .falling, .question])
         for source in state.sources.indices {
             if let until = state.sources[source].state.until, until <= state.now { thaw(source) }
         }
@@ -43,7 +43,8 @@ extension Arbiter {
             switch timer.kind {
             case .backoff, .noRoom, .coolDown: if let camera = timer.camera { notes.touch(camera) }
             case .closing, .resuming: if let camera = timer.camera { killRecorder(camera, .recorder) }
-            case .leaseUsed, .reservation: break
+            // A refused start is not kept, so that nothing follows the end of a pause.
+            case .leaseUsed, .pause, .reservation: break
             case .question: if let app = timer.app { questionIsLate(app) }
             case .falling:
                 // Under another policy's time a lower level may be due first: the pressure has been no higher since.

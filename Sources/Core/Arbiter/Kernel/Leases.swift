@@ -47,16 +47,17 @@ extension Arbiter {
         }
     }
 
-    /// The app asks for the camera again, or no longer: after a cool-down away it begins a new lease.
+    /// The app asks for the camera again, or no longer: after a cool-down away it begins a new lease, and under a policy
+    /// with pauses after the longest of them.
     mutating func noteLease(_ app: AppRef, on camera: Slot<Camera>, isAsking: Bool) {
         guard let place = leaseTimer(app, on: camera) else { return }
-        let coolDown = state.policy.contention.coolDown
+        let away = max(state.policy.contention.coolDown, .nanoseconds(state.policy.longestPause))
         if isAsking {
             state.timers[place].due = .distantFuture
-        } else if coolDown <= .zero {
+        } else if away <= .zero {
             forgetLease(app, on: camera)
         } else if state.timers[place].due == .distantFuture {
-            state.timers[place].due = state.now + coolDown
+            state.timers[place].due = state.now + away
         }
     }
 
@@ -65,8 +66,9 @@ extension Arbiter {
         state.timers.removeAll { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
-    /// An app that gets a camera begins the next lease of every app that left it.
+    /// An app that gets a camera begins the next lease of every app that left it, unless leases are followed by pauses.
     mutating func forgetLeases(on camera: Slot<Camera>, but app: AppRef) {
+        guard state.policy.longestPause == 0 else { return }
         state.timers.removeAll {
             $0.kind == .leaseUsed && $0.camera == camera && $0.app != app && $0.due < .distantFuture
         }
@@ -81,17 +83,52 @@ extension Arbiter {
         state.timers.append(TimedFact(kind: .coolDown, due: state.now + duration, camera: camera, app: app))
     }
 
-    /// Ends a lease that is used up by now: its session is stopped for good, and its app makes way for waiting apps.
+    /// Ends leases that are used up by now: the holder's, and under a policy with pauses also of apps that wait, since no
+    /// lease begins anew at a grant there.
     /// - Returns: whether a lease ended.
     mutating func expireUsedUp(on camera: Slot<Camera>) -> Bool {
-        guard let held = state.cameras[camera].tenancy.held, let until = held.leaseUntil, until <= state.now,
-            state.sessions[held.session].request != nil
-        else { return false }
-        let look = state.look(at: held.session)
+        let held = state.cameras[camera].tenancy.held
+        var isAny = false
+        if let held, let until = held.leaseUntil, until <= state.now, state.sessions[held.session].request != nil {
+            expire(held.session, on: camera)
+            isAny = true
+        }
+        guard state.policy.longestPause > 0 else { return isAny }
+        for waiter in Array(state.requests(on: camera)) where state.sessions[waiter].request != nil {
+            let look = state.look(at: waiter)
+            // A lease that runs has an end of its own, which a grace may put off.
+            if held?.leaseSince != nil, held.map({ state.app(of: $0.session) }) == look.app { continue }
+            guard let lease = look.rank.lease, look.rank.pause > 0, leaseUsed(look.app, on: camera) >= lease else {
+                continue
+            }
+            expire(waiter, on: camera)
+            isAny = true
+        }
+        return isAny
+    }
+
+    /// A session whose lease is over is stopped for good, and its app makes way for waiting apps. Where its rank has a
+    /// pause, the app's other sessions of such ranks are stopped with it.
+    private mutating func expire(_ session: Slot<Session>, on camera: Slot<Camera>) {
+        let look = state.look(at: session)
         coolDown(look.app, on: camera)
         // The rule of the lease, also where the client has lowered its rank since.
-        stopForGood(held.session, .leaseExpired, state.policy.rank(look.facts).rule, why: .interrupted)
+        stopForGood(session, .leaseExpired, state.policy.rank(look.facts).rule, why: .interrupted)
         forgetLease(look.app, on: camera)
-        return true
+        guard look.rank.pause > 0 else { return }
+        state.timers.removeAll { $0.kind == .pause && $0.app == look.app && $0.camera == camera }
+        let due = state.now + .nanoseconds(look.rank.pause)
+        state.timers.append(TimedFact(kind: .pause, due: due, camera: camera, app: look.app))
+        for other in Array(state.requests(on: camera)) where state.app(of: other) == look.app {
+            let sibling = state.look(at: other)
+            guard sibling.rank.pause > 0 else { continue }
+            stopForGood(other, .leaseExpired, state.policy.rank(sibling.facts).rule, why: .interrupted)
+        }
+    }
+
+    /// The end of the pause that keeps a session from its camera; `nil`: none does.
+    func pauseEnd(of look: Look) -> Moment? {
+        guard look.rank.pause > 0 else { return nil }
+        return state.timers.first { $0.kind == .pause && $0.app == look.app && $0.camera == look.camera }?.due
     }
 }

@@ -53,9 +53,10 @@ extension Arbiter {
         let (waits, before) = (state.sessions[slot].waits, state.sessions[slot].shown)
         let causes = look.causes(waits)
         let by = state.interrupter(of: look, waits, causes)
+        let words = state.policy.hasMessages ? causes.reason.map { message(of: look.rule(of: $0, waits)) } ?? "" : ""
         // A notice has an app's name alone: a name that is vouched for now is the same name.
         if case .interrupted(let told, let other) = before, told == causes,
-            by == nil || by?.isOfSameName(as: other) == true
+            by == nil || by?.isOfSameName(as: other) == true, words == state.sessionSettings[slot].message ?? ""
         {
             if let by, by != other { state.sessions[slot].shown = .interrupted(causes, by: by) }
             return
@@ -63,13 +64,18 @@ extension Arbiter {
         guard let reason = causes.reason else { preconditionFailure("session \(look.id) is interrupted for no cause") }
         let rule = look.rule(of: reason, waits)
         state.sessions[slot].shown = .interrupted(causes, by: by)
-        let interrupter = words(by, for: look)
+        if words != state.sessionSettings[slot].message ?? "" {
+            state.sessionSettings[slot].message = words.isEmpty ? nil : words
+        }
+        let interrupter = name(by, for: look)
         if case .interrupted = before {
             state.sessions[slot].ledger.open?.causes.formUnion(causes)
             let id = state.sessions[slot].ledger.open?.id ?? 0
             notify(
                 slot,
-                .interruptionChanged(Interruption(id: id, causes: causes, interrupter: interrupter, rule: text(rule))))
+                .interruptionChanged(
+                    Interruption(
+                        id: id, causes: causes, interrupter: interrupter, rule: text(rule), message: words)))
         } else {
             let id = state.sessions[slot].ledger.beginInterruption()
             let cut = takeRecording(look, reason, interrupter)
@@ -78,7 +84,9 @@ extension Arbiter {
             notify(
                 slot,
                 .wasInterrupted(
-                    Interruption(id: id, causes: causes, interrupter: interrupter, recording: cut, rule: text(rule))))
+                    Interruption(
+                        id: id, causes: causes, interrupter: interrupter, recording: cut, rule: text(rule),
+                        message: words)))
             if before.isRunning { notify(slot, .didStopRunning) }
         }
         observe(look, .interrupted(causes), rule)
@@ -94,7 +102,7 @@ extension Arbiter {
     }
 
     /// An app's name for clients of the same user; for all others "another user's app".
-    private func words(_ app: AppRef?, for look: Look) -> Interrupter? {
+    private func name(_ app: AppRef?, for look: Look) -> Interrupter? {
         guard let app, state.isThere(app) else { return nil }
         let id = state.id(app)
         return id.user == look.user ? .app(id.name) : .anotherUsersApp
@@ -173,7 +181,7 @@ extension Arbiter {
         let causes = look.causes(session.waits)
         if before.contains(.record), !access.contains(.record), let recording = session.ledger.recording {
             notes.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
-            let interrupter = words(state.interrupter(of: look, session.waits, causes), for: look)
+            let interrupter = name(state.interrupter(of: look, session.waits, causes), for: look)
             _ = takeRecording(look, causes.reason, interrupter)
         }
         // A holder that goes on beside the next one has its recording ended first, and then its microphone.
@@ -181,7 +189,9 @@ extension Arbiter {
         guard isNews else { return }
         if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera) }
         let rule = look.limitingRule(session.waits)
-        notify(slot, .accessChanged(AccessChange(access, causes: causes, rule: text(rule))))
+        notify(
+            slot,
+            .accessChanged(AccessChange(access, causes: causes, rule: text(rule), message: message(of: rule))))
         observe(look, .restricted(access), rule)
     }
 
@@ -200,7 +210,10 @@ extension Arbiter {
         if stop != nil { state.sessions[slot].ledger.open = nil }
         endInterruption(slot, willResume: false)
         if wasRunning { notify(slot, .didStopRunning) }
-        if let stop { notify(slot, .sessionStopped(SessionStop(stop.reason, rule: text(stop.rule)))) }
+        if let stop {
+            let (rule, words) = (text(stop.rule), message(of: stop.rule, isOwn: stop.reason != .evicted))
+            notify(slot, .sessionStopped(SessionStop(stop.reason, rule: rule, message: words)))
+        }
         state.sessions[slot].shown = .stopped
     }
 

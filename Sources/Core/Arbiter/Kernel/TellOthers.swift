@@ -70,7 +70,8 @@ extension Arbiter {
                 state.sessions[slot].ledger.announced = id
                 event = .willBeInterrupted(
                     InterruptionWarning(
-                        id: id, cause: .videoDeviceInUseByAnotherClient, deadline: deadline, rule: text(contest.rule)))
+                        id: id, cause: .videoDeviceInUseByAnotherClient, deadline: deadline, rule: text(contest.rule),
+                        message: message(of: contest.rule)))
                 if notes.isObserved {
                     observe(state.look(at: slot), .warned(deadline - state.now), contest.rule)
                     notes.verdicts[notes.verdicts.count - 1].against = state.id(state.app(of: contest.beneficiary))

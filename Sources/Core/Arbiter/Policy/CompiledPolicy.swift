@@ -8,6 +8,10 @@ package final class CompiledPolicy: Sendable {
     package let texts: [String]
     /// The texts for a bid that has won and waits only for the holder's time.
     let lateTexts: [String]
+    /// The rules' own words for people, by the same index; empty where no rule has any.
+    private let messages: [String]
+    /// The words of rank rules for apps that lose to them; of cause rules the same as above.
+    private let messagesToOthers: [String]
     /// The index of the order list's first text.
     let firstOrderText: Int
     let causes: [CompiledCause]
@@ -38,6 +42,8 @@ package final class CompiledPolicy: Sendable {
     let readsBids: Bool
     /// The longest lease of all ranks; 0: none has one.
     package let longestLease: Int64
+    /// The longest pause of all ranks; 0: none has one.
+    package let longestPause: Int64
 
     /// A copy, because every comparison reads it.
     package let contention: Contention
@@ -73,6 +79,7 @@ package final class CompiledPolicy: Sendable {
         weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
         readsBids = (causes.map(\.when) + ranks.map(\.when)).contains { $0.reads(.bidIsNew) }
         longestLease = ranks.reduce(0) { max($0, $1.terms.lease ?? 0) }
+        longestPause = ranks.reduce(0) { max($0, $1.terms.pause) }
         firstOrderText = firstRank + policy.rankRules.count
         (order, age) = OrderField.fields(of: policy, from: firstOrderText)
         let texts =
@@ -81,6 +88,10 @@ package final class CompiledPolicy: Sendable {
         // Copies, so that arbiters of one policy on two threads do not count references to the same texts.
         self.texts = texts.map { String(decoding: Array($0.utf8), as: UTF8.self) }
         lateTexts = texts.map { "\($0), after its time" }
+        let messages = policy.causeRules.map(\.message) + policy.rankRules.map(\.message)
+        let toOthers = policy.causeRules.map(\.message) + policy.rankRules.map(\.messageToOthers)
+        let hasMessages = !(messages + toOthers).allSatisfy(\.isEmpty)
+        (self.messages, messagesToOthers) = hasMessages ? (messages, toOthers) : ([], [])
         reads = StrengthReads(policy)
     }
 
@@ -95,6 +106,15 @@ package final class CompiledPolicy: Sendable {
     func costsByFormat(_ camera: Int8) -> CameraCost? {
         guard weighsFormats, camera >= 0, costs[Int(camera)].isByFormat else { return nil }
         return costs[Int(camera)]
+    }
+
+    var hasMessages: Bool { !messages.isEmpty }
+
+    /// - Parameter isOwn: the session has the rule's rank; else it loses to a session that does.
+    /// - Returns: empty where the rule has none.
+    func message(of rule: Rule, isOwn: Bool) -> String {
+        guard rule.kind == .policy, messages.indices.contains(Int(rule.index)) else { return "" }
+        return isOwn ? messages[Int(rule.index)] : messagesToOthers[Int(rule.index)]
     }
 
     /// The first rule that matches; where none does, the rank is the weakest.
@@ -130,7 +150,7 @@ struct CompiledRank: Sendable, BitwiseCopyable {
         terms = RankTerms(
             rank: source.rank, isImmediate: source.isImmediate, denies: source.deny,
             grace: source.grace.wholeNanoseconds, minHold: source.minHold.wholeNanoseconds,
-            lease: source.lease?.wholeNanoseconds, rule: Rule(.policy, index))
+            lease: source.lease?.wholeNanoseconds, pause: source.pauseAfterLease.wholeNanoseconds, rule: Rule(.policy, index))
     }
 }
 
@@ -143,11 +163,13 @@ package struct RankTerms: Sendable, BitwiseCopyable {
     var grace: Int64 = 0
     var minHold: Int64 = 0
     var lease: Int64?
+    var pause: Int64 = 0
     var rule: Rule
 
-    /// The rank that a client lowered itself to: the privileges of the higher rank are gone, and its lease stays.
+    /// The rank that a client lowered itself to: the privileges of the higher rank are gone, and its lease stays, with
+    /// its pause.
     func lowered(to rank: Int) -> RankTerms {
-        RankTerms(rank: rank, denies: denies, lease: lease, rule: .law(.lowered))
+        RankTerms(rank: rank, denies: denies, lease: lease, pause: pause, rule: .law(.lowered))
     }
 }
 

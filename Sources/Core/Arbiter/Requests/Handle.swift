@@ -141,6 +141,7 @@ extension Arbiter {
     }
 
     package func text(_ rule: Rule) -> String { state.text(rule) }
+    func message(of rule: Rule, isOwn: Bool = false) -> String { state.policy.message(of: rule, isOwn: isOwn) }
 }
 
 extension State {

@@ -32,9 +32,13 @@ extension Arbiter {
             case .noRight: return (rule, .noRight(app, to: camera, at: state.seat(of: look.camera), under: policy))
             case let law?: return (rule, .denied(app, law))
             case nil:
-                let message = "The policy \"\(policy.name)\" does not give the camera to \(app.name)."
-                return (rule, Refusal(.refusedByPolicy, message, rule: text(rule)))
+                return (rule, .denied(app, by: policy.name, rule: text(rule), message: message(of: rule, isOwn: true)))
             }
+        }
+        if let end = pauseEnd(of: look) {
+            let rule = state.policy.rank(look.facts).rule
+            let words = message(of: rule, isOwn: true)
+            return (rule, .pauses(app, camera, rest: end - state.now, rule: text(rule), message: words))
         }
         if let (sibling, law) = betterSibling(of: look) {
             return (.law(law), .appUses(camera, app, session: sibling.id, law))
@@ -114,8 +118,10 @@ extension Arbiter {
             case .some: "another user's app has it"
             case nil: "it is not to be had now"
             }
+        let own = message(of: ruling.rule)
         let message =
             "Camera \"\(state.cameraNames[look.camera].name)\" is not free until HolderChanged says so: \(holder)."
+            + (own.isEmpty ? "" : " \(own)")
         let first = notes.verdicts.count
         observe(seating, index, .refused)
         notes.newcomerRefused = (

@@ -145,6 +145,8 @@ package struct SessionSettings: Hashable, Sendable, Codable {
     /// The configurations of cameras that the session was switched away from, in the order of the switches; at most one
     /// for each.
     package var others: [Remembered] = []
+    /// The rule's own words in the last notice of the interruption; `nil`: it had none.
+    package var message: String?
 
     package struct Remembered: Hashable, Sendable, Codable {
         package var camera: Slot<Camera>
@@ -163,6 +165,7 @@ package struct SessionSettings: Hashable, Sendable, Codable {
         confirmed = try members.decode(Configuration.self, forKey: .confirmed)
         heard = try members.decodeIfPresent(Configuration.self, forKey: .heard)
         open = try members.decode(OpenBatch.self, forKey: .open)
+        message = try members.decodeIfPresent(String.self, forKey: .message)
         others = try members.decodeIfPresent([Remembered].self, forKey: .others) ?? []
     }
 

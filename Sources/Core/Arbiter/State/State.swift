@@ -191,6 +191,8 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case resuming
         /// A question to the app's user: no reply by then means no.
         case question
+        /// The app's lease on this camera ended: ranks with a pause are refused it until then.
+        case pause
     }
 
     package let kind: Kind

@@ -67,9 +67,11 @@ public struct CauseRule: Hashable, Sendable {
     public var cause: Cause
     /// The access that the cause leaves while the rule matches.
     public var access: Access
+    /// For the person in front of the app, beside the cause; empty: none.
+    public var message: String
 
-    public init(name: String, when: [FactTest], cause: Cause, access: Access = .none) {
-        (self.name, self.when, self.cause, self.access) = (name, when, cause, access)
+    public init(name: String, when: [FactTest], cause: Cause, access: Access = .none, message: String = "") {
+        (self.name, self.when, self.cause, self.access, self.message) = (name, when, cause, access, message)
     }
 
     /// The causes a policy may raise. The others are facts of the machine and hold under every policy.
@@ -93,8 +95,17 @@ public struct RankRule: Hashable, Sendable {
     public var minHold: Duration
     /// The longest time with the camera; `nil`: as long as it wins.
     public var lease: Duration?
+    /// The time after the end of its lease in which its app is refused that camera, also where nobody waits. Zero: it
+    /// may start again at once.
+    public var pause = Duration.zero
     /// A matching session may not have a camera at all: its start is refused, and a reload stops it if it runs.
     public var deny: Bool
+    /// Without a lease there is no pause after it.
+    package var pauseAfterLease: Duration { lease == nil ? .zero : pause }
+    /// For the person in front of an app of this rank, where the rule refuses it or its lease ends; empty: none.
+    public var message = ""
+    /// For the person in front of an app that loses to one of this rank, or waits behind it; empty: none.
+    public var messageToOthers = ""
 
     public init(
         name: String, when: [FactTest] = [], rank: Int, isImmediate: Bool = false, grace: Duration = .zero,

@@ -6,7 +6,7 @@ extension NoticeDescription {
             SessionEvent.willBeInterrupted, InterruptionWarning(),
             [
                 Field("interruption", \.id), Field("cause", \.cause), Field("deadline", \.deadline),
-                Field("rule", \.rule),
+                Field("rule", \.rule), .later("message", \.message),
             ]
         ) { if case .willBeInterrupted(let told) = $0 { told } else { nil } },
         NoticeDescription(
@@ -18,7 +18,7 @@ extension NoticeDescription {
             Interruption(),
             [
                 Field("interruption", \.id), Field("causes", \.causes), .reason, Field("interrupter", \.interrupter),
-                Field("recording", \.recording), Field("rule", \.rule),
+                Field("recording", \.recording), Field("rule", \.rule), .later("message", \.message),
             ]
         ) { if case .wasInterrupted(let told) = $0 { told } else { nil } },
         NoticeDescription(
@@ -26,7 +26,7 @@ extension NoticeDescription {
             SessionEvent.interruptionChanged, Interruption(),
             [
                 Field("interruption", \.id), Field("causes", \.causes), .reason, Field("interrupter", \.interrupter),
-                Field("rule", \.rule),
+                Field("rule", \.rule), .later("message", \.message),
             ]
         ) { if case .interruptionChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
@@ -50,7 +50,11 @@ extension NoticeDescription {
             value: { if case .didStopRunning = $0 { () } else { nil } }),
         NoticeDescription(
             "AccessChanged", "What the session may do now, without an interruption.", SessionEvent.accessChanged,
-            AccessChange(), [Field("access", \.access), Field("causes", \.causes), Field("rule", \.rule)]
+            AccessChange(),
+            [
+                Field("access", \.access), Field("causes", \.causes), Field("rule", \.rule),
+                .later("message", \.message),
+            ]
         ) { if case .accessChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
             "SharersChanged",
@@ -59,7 +63,7 @@ extension NoticeDescription {
         ) { if case .sharersChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
             "SessionStopped", "Stopped for good; may start again.", SessionEvent.sessionStopped, SessionStop(),
-            [Field("reason", \.reason), Field("rule", \.rule)]
+            [Field("reason", \.reason), Field("rule", \.rule), .later("message", \.message)]
         ) { if case .sessionStopped(let told) = $0 { told } else { nil } },
     ]
 

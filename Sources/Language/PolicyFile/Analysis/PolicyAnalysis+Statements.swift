@@ -77,7 +77,7 @@ private struct StatementLook {
             }
         case .atMost(let when, let most, let window):
             if most < window {
-                lookAtWhoIsAlone(when)
+                lookAtWhoIsAlone(when, most, window)
             } else {
                 warn(
                     "at-most",
@@ -98,8 +98,10 @@ private struct StatementLook {
     }
 
     /// An app that is alone asks again when its lease has ended, so only rules that keep it out bound its holding.
-    private func lookAtWhoIsAlone(_ when: [FactTest]) {
+    private func lookAtWhoIsAlone(_ when: [FactTest], _ most: Duration, _ window: Duration) {
         let policy = analysis.policy
+        let bound = HoldingBound(policy, for: when)
+        if let bound, bound.most(in: window) <= most { return }
         // A newcomer that is kept out never holds, and a holder is no newcomer.
         let keptOut =
             (policy.causeRules.filter(\.access.isEmpty).map(\.when) + policy.rankRules.filter(\.deny).map(\.when))
@@ -107,9 +109,25 @@ private struct StatementLook {
         guard space.answer(when, by: statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]]) == .open else {
             return
         }
-        warn(
-            "at-most", "is broken by an app that is alone: when its lease ends it asks again, and has the camera again",
-            "nothing but another bid keeps it out; say who waits how long at most, with \"within\"")
+        let leases = policy.rankRules.filter { !isEmpty($0.when + when) }.compactMap(\.lease)
+        let pause = leases.max().flatMap { HoldingBound.pause(after: $0, most: most, in: window) }
+        let remedy = pause.map { "give a pause, \"\(DurationText.write($0))\" at least" }
+        if let bound {
+            warn(
+                "at-most",
+                "is broken by an app that is alone: with a lease of \"\(DurationText.write(bound.lease))\" and a pause of "
+                    + "\"\(DurationText.write(bound.pause))\" it holds a camera for "
+                    + "\"\(DurationText.write(bound.most(in: window)))\" within \"\(DurationText.write(window))\"",
+                remedy ?? "a shorter lease keeps it")
+        } else if leases.isEmpty {
+            warn(
+                "at-most", "is broken by an app that is alone: nothing ends its holding",
+                "give a lease, and a pause after it")
+        } else {
+            warn(
+                "at-most", "is broken by an app that is alone: a lease ends, and begins again at once",
+                remedy ?? "a shorter lease, and a pause after it, keep it")
+        }
     }
 
     func lookAtParts() {

@@ -77,6 +77,12 @@ struct PolicyAnalysis {
     }
 
     private func lookAtRanks() {
+        for rule in policy.rankRules where rule.pause > .zero && rule.lease == nil {
+            guard let table = root.table("rank", named: rule.name), let entry = table.entry("pause") else { continue }
+            problems.warn(
+                "rule \(Wording.quoted(rule.name)) has a pause and no lease, so that there is nothing to pause after",
+                at: entry.keyPlace, hint: "give a lease beside it, or take the pause out")
+        }
         // A session that matches no rule has the weakest rank.
         let weakest = policy.ranks.count - 1
         let isWeakestFree = space.answer([], by: policy.rankRules.map(\.when)) != .covered

@@ -103,6 +103,12 @@ extension Kind<String> {
         return kind
     }()
 
+    static let message: Kind = {
+        var kind = label(bytesMax: Bounds.messageBytesMax, emptyAllowed: true)
+        kind.random = { $0.chance(10) ? "Closed until 8:00." : nil }
+        return kind
+    }()
+
     static let word: Kind = {
         var kind = label()
         kind.takes = "letters, digits and hyphens, at most \(Bounds.wordBytesMax)"

@@ -47,6 +47,9 @@ package enum PolicyKeys {
         Key("when", \.when, .facts, .walked, "they all have to hold; `{}` always does", missing: "an error"),
         Key("cause", \.cause, .cause, .walked, "what it raises", missing: "an error"),
         Key("access", \.access, .access, .walked, "what is left", missing: "nothing is left"),
+        Key(
+            "message", \.message, .message, silent: "", .walked, "what the person in front of the app reads beside the cause",
+            missing: "none"),
     ]
 
     package static let rank: [Key<RankRule>] = [
@@ -54,7 +57,7 @@ package enum PolicyKeys {
         Key("rank", \.rank, .rank, .walked, "of sessions that match", missing: "an error"),
         Key(
             "deny", \.deny, .flag(0), silent: false, .walked,
-            "a session that matches may not have a camera; such a rule has nothing else but facts"),
+            "a session that matches may not have a camera; such a rule has nothing else but facts and a message"),
         Key(
             "immediate", \.isImmediate, .flag(12), silent: false, .walked,
             "no grace, min-hold or cool-down stands in its way"),
@@ -67,6 +70,15 @@ package enum PolicyKeys {
         Key(
             "lease", \.lease, .lease, .walked, "how long it may hold the camera for one start",
             missing: "as long as it wins"),
+        Key(
+            "pause", \.pause, .duration(in: Bounds.pause, 40), silent: .zero, .walked,
+            "how long after the end of a lease its app is refused that camera, also when nobody waits"),
+        Key(
+            "message", \.message, .message, silent: "", .walked,
+            "what the person in front of such an app reads where this rule refuses it or its lease ends", missing: "none"),
+        Key(
+            "message-to-others", \.messageToOthers, .message, silent: "", .walked,
+            "what the person in front of an app reads that loses to one of this rank", missing: "none"),
     ]
 
     package static let pressure: [Key<PressureSettings>] = [
@@ -132,6 +144,11 @@ package enum PolicyKeys {
             "they cannot run beside it; either side is enough", missing: "none"),
         Key("cost", \.cost, .cost, silent: 0, .walked, "what it counts towards the budget while it is in use"),
     ]
+}
+
+extension RankRule {
+    /// The keys of a rule that denies; all others mean nothing there.
+    static let keysOfDenials = ["name", "deny", "message"]
 }
 
 extension PolicyKeys {

@@ -135,6 +135,10 @@ private struct CoveredStep {
                 coverage.fire(.rankChoice(rule: denied, .deny))
                 return
             }
+            if let facts = verdict.facts, policy.rank(facts).pause > .zero, policy.rank(facts).name == verdict.text {
+                coverage.fire(.rankChoice(rule: verdict.text, .pause))
+                return
+            }
             coverage.fire(.choice(.newcomer))
         case .interrupted(let causes):
             guard causes.contains(.videoDeviceInUseByAnotherClient), !isOwn, !verdict.rule.isMachines else { return }

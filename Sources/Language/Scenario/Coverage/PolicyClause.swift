@@ -27,7 +27,7 @@ public enum PolicyClause: Hashable, Sendable {
     }
 
     public enum RankChoice: String, Hashable, Sendable, CaseIterable {
-        case grace, lease, immediate, deny
+        case grace, lease, pause, immediate, deny
         case minHold = "min-hold"
     }
 
@@ -161,6 +161,7 @@ extension Policy {
             add(.grace, if: rule.grace > .zero)
             add(.minHold, if: rule.minHold > .zero)
             add(.lease, if: rule.lease != nil)
+            add(.pause, if: rule.lease != nil && rule.pause > .zero)
             add(.deny, if: rule.deny)
             guard camerasTouch else { continue }
             if rule.grace > .zero { clauses.append(.acrossCameras(rule: rule.name, .grace)) }

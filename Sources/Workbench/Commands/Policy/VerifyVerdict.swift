@@ -26,7 +26,7 @@ struct VerifyVerdict {
     private var lines: [String] {
         // Statements about time are walked while the machine does nothing by itself.
         let timed = everything ? report.timed?.applied.count ?? 0 : 0
-        let others = statements.count - timed
+        let others = statements.count - timed - settled.count
         let held =
             others == 0
             ? "the broker's promises hold" : "the broker's promises and \(others.counted("statement")) hold"
@@ -49,19 +49,28 @@ struct VerifyVerdict {
                 "  \(timed.counted("statement")) about time: held in what follows, while the machine does nothing by itself"
             )
         }
+        if !settled.isEmpty {
+            let count = settled.count == 1 ? "1 statement" : "\(settled.count) statements"
+            lines.append("  \(count) about time: kept by leases and their pauses, by arithmetic; nothing was walked for it")
+        }
         lines.append("  \(figures)")
         if let fair = report.fairness {
             lines.append(
                 "  looked for loops in \(fair.states.counted("state")) and \(fair.transitions.counted("transition")) "
                     + "of \(fair.worlds.counted("world")), mirror images told apart and leases counted")
         }
-        if let timed = report.timed { lines.append("  \(figures(timed))") }
-        lines += zip(statements, report.applied).map { statement, applied in
-            "  applied in \(applied == 0 ? "no state" : applied.counted("state")): \(statement.name)"
+        if let timed = report.timed, !timed.applied.isEmpty { lines.append("  \(figures(timed))") }
+        lines += statements.indices.map { place in
+            if settled.contains(place) { return "  kept by arithmetic: \(statements[place].name)" }
+            let applied = report.applied[place]
+            return "  applied in \(applied == 0 ? "no state" : applied.counted("state")): \(statements[place].name)"
         }
         lines += larger.map { "  larger worlds may differ: \($0)" }
         return lines + ["  never varied: \(walk.neverVaried.joined(separator: ", "))"]
     }
+
+    /// The places of statements that leases and pauses settle.
+    private var settled: [Int] { report.timed?.settled ?? [] }
 
     private var notWalked: [String] { walk.keysNotWalked.map(\.description) }
 
@@ -116,8 +125,11 @@ struct VerifyVerdict {
             "castsInAll": report.populationsInAll, "worlds": report.worlds, "worldsInAll": report.worldsInAll,
             "everything": everything, "states": report.states, "transitions": report.transitions,
             "depth": report.depth,
-            "statements": zip(statements, report.applied).map { statement, applied in
-                ["name": statement.name, "applied": applied] as JSONObject
+            "statements": statements.indices.map { place in
+                [
+                    "name": statements[place].name, "applied": report.applied[place],
+                    "keptByArithmetic": settled.contains(place) ? true : nil,
+                ] as JSONObject
             }, "problems": problems, "neverVaried": walk.neverVaried, "notWalked": notWalked,
             "largerMayDiffer": larger, "complete": report.isComplete, "fairness": report.fairness?.json,
             "timed": report.timed?.json, "cutOffBy": report.cutOffBy?.rawValue, "seconds": took.roundSeconds,

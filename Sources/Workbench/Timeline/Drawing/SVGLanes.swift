@@ -153,7 +153,7 @@ extension Timeline.State {
         case .starting: "starting"
         case .running: "running"
         case .restricted: "running, \(label)"
-        case .interrupted(let id, _, _): "interrupted #\(id): \(label)"
+        case .interrupted(let id, _, _, _): "interrupted #\(id): \(label)"
         case .held(let holder): "held by \(holder)"
         case .free: "free"
         }

@@ -1,5 +1,6 @@
 package import Arbiter
 package import ArbiterProtocol
+import PolicyFile
 
 /// How time passes in a walk that does not count what is left of leases. A lease lasts for minutes and is used up in pieces of
 /// seconds: counted, most states of a world differ in nothing else. Here a state stands for all states that differ only in what is
@@ -25,11 +26,11 @@ package struct LeaseAbstraction: Sendable {
     ///   - isReplaced: another policy may be loaded, and this one again: a camera may have been held for longer than a lease then.
     package init?(_ policies: [Policy], isReplaced: Bool) {
         let rules = policies.flatMap(\.rankRules)
-        // The used part of a lease is forgotten after the cool-down.
-        guard let longest = rules.compactMap(\.lease).max(), Set(policies.map(\.contention.coolDown)).count == 1 else {
-            return nil
-        }
-        var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold] }
+        // The used part of a lease is forgotten after the cool-down, or the longest pause.
+        guard let longest = rules.compactMap(\.lease).max(), Set(policies.map(\.contention.coolDown)).count == 1,
+            Set(policies.map { $0.rankRules.map(\.pauseAfterLease).max() ?? .zero }).count == 1
+        else { return nil }
+        var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold, $0.pause] }
         others += policies.map(\.contention.coolDown)
         if !PolicyReads(policies).pressures.isEmpty { others += policies.map(\.pressureSettle) }
         let step = (rules.compactMap(\.lease) + others).map(\.wholeNanoseconds).reduce(0, commonDivisor)
@@ -134,15 +135,5 @@ extension JointState: LeasedState {
     mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
         first.endLease(on: camera, at: moment)
         second.endLease(on: camera, at: moment)
-    }
-}
-
-extension FactTest {
-    /// It reads a fact that never changes while a session has its camera.
-    var isOfNames: Bool {
-        switch self {
-        case .app, .claimedApp, .user, .camera: true
-        default: false
-        }
     }
 }

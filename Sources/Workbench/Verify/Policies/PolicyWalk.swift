@@ -199,8 +199,10 @@ public struct PolicyWalk: Sendable {
         // Only a complete walk tells what never happens.
         guard report.isComplete, report.populations == report.populationsInAll else { return strangers }
         return strangers
-            + zip(policy.statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
-                "the statement “\(statement.name)” applied in no state: no session that it speaks of ever asks to run, "
+            + zip(policy.statements.indices, report.applied).filter { place, applied in
+                applied == 0 && report.timed?.settled.contains(place) != true
+            }.map { place, _ in
+                "the statement “\(policy.statements[place].name)” applied in no state: no session that it speaks of ever asks to run, "
                     + "or they never meet on one camera"
             }
     }

@@ -101,6 +101,7 @@ extension Arbiter {
         case .noRoom: "\(timer.session.map { names.name(of: state.id($0)) } ?? app) is tried again"
         case .closing, .resuming: "the recorder has answered by then, or is killed"
         case .coolDown: "the cool-down of \(app) ends"
+        case .pause: "the pause of \(app) ends"
         case .leaseUsed: "\(app) has a whole lease again"
         case .falling: "the lower pressure counts"
         case .question: "no answer about \(app) is a no"

@@ -22,9 +22,11 @@ struct TimedSearch: LevelSearch {
     private(set) var applied: [Int]
     private let statements: TimedStatements
     private var seen = VisitedSet()
+    /// Apps only come in front and start.
+    private let isProbe: Bool
 
-    init(_ walk: TimedWorlds, _ world: SmallWorld, _ bounds: SearchBounds, statesBefore: Int) {
-        (self.walk, self.bounds, self.statesBefore) = (walk, bounds, statesBefore)
+    init(_ walk: TimedWorlds, _ world: SmallWorld, _ bounds: SearchBounds, statesBefore: Int, isProbe: Bool = false) {
+        (self.walk, self.bounds, self.statesBefore, self.isProbe) = (walk, bounds, statesBefore, isProbe)
         cursor = SearchCursor(
             world, world.symmetry.under(walk.policy.statements, isReduced: walk.reducesSymmetry), walk.policy,
             lateRecorders: false)
@@ -38,10 +40,11 @@ struct TimedSearch: LevelSearch {
     mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool {
         let before = statements.situation(in: one.state.arbiter)
         let isGoingOn = cursor.world.forEachChoice(in: one.state, answers: false) { choice, events, now in
-            choice == SmallWorld.timePasses || advance(one, before, choice, events, now, limiter)
+            choice == SmallWorld.timePasses || isProbe && !events.allSatisfy(\.isOfAProbe)
+                || advance(one, before, choice, events, now, limiter)
         }
         guard isGoingOn else { return false }
-        guard let moment = walk.nextMoment(after: one.state, one.watch) else { return true }
+        guard let moment = walk.nextMoment(after: one.state, one.watch, isProbe: isProbe) else { return true }
         return advance(one, before, SmallWorld.timePasses, [.timePassed], moment, limiter)
     }
 

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import PolicyFile
 import Scenario
 
 /// The worlds that are walked for a policy's statements about time, and how time passes there.
@@ -8,6 +9,8 @@ struct TimedWorlds: Sendable {
     let policy: Policy
     /// The statements' places in the policy as it was.
     let places: [Int]
+    /// The places of statements about time that leases and pauses settle, so that nothing is walked for them.
+    let settled: [Int]
     let clients: Int
     let cameras: Int
     package let worlds: [SmallWorld]
@@ -24,8 +27,10 @@ struct TimedWorlds: Sendable {
     private static let coarseMax: Int64 = 30
 
     init?(_ policy: Policy, clients: Int, cameras: Int, pairsOnly: Bool, reducesSymmetry: Bool) throws(ScenarioError) {
-        places = policy.statements.indices.filter { policy.statements[$0].isTimed }
-        guard !places.isEmpty else { return nil }
+        let settled = policy.statementsKeptByLeases
+        self.settled = settled
+        places = policy.statements.indices.filter { policy.statements[$0].isTimed && !settled.contains($0) }
+        guard !places.isEmpty || !settled.isEmpty else { return nil }
         var timed = policy
         timed.statements = places.map { policy.statements[$0] }
         self.policy = timed
@@ -33,8 +38,8 @@ struct TimedWorlds: Sendable {
         let reads = PolicyReads([timed])
         let populations = Populations(reads, clients: clients, pairsOnly: pairsOnly).about(
             timed.statements.compactMap(\.roles.first))
-        worlds = try SmallWorld.worlds(reads, populations, cameras: cameras, scope: .policy)
-        var times = timed.rankRules.flatMap { [$0.grace, $0.minHold] + ($0.lease.map { [$0] } ?? []) }
+        worlds = places.isEmpty ? [] : try SmallWorld.worlds(reads, populations, cameras: cameras, scope: .policy)
+        var times = timed.rankRules.flatMap { [$0.grace, $0.minHold, $0.pause] + ($0.lease.map { [$0] } ?? []) }
         times += [timed.contention.coolDown] + (reads.pressures.isEmpty ? [] : [timed.pressureSettle])
         times += timed.statements.flatMap(\.durations)
         let lengths = times.map(\.wholeNanoseconds).filter { $0 > 0 }
@@ -46,9 +51,10 @@ struct TimedWorlds: Sendable {
     }
 
     /// The end of a step of time; `nil` where nothing changes however much time passes.
-    func nextMoment(after state: ExploredState, _ watch: ObligationWatch?) -> Moment? {
+    /// - Parameter isProbe: from deadline to deadline in any case.
+    func nextMoment(after state: ExploredState, _ watch: ObligationWatch?, isProbe: Bool) -> Moment? {
         let deadline = state.arbiter.deadline.flatMap { $0 < .distantFuture ? max($0, state.now) : nil }
-        if isStepped { return min(deadline ?? .distantFuture, state.now + unit) }
+        if isStepped, !isProbe { return min(deadline ?? .distantFuture, state.now + unit) }
         // A limit is broken a little after it is reached.
         let rest = watch?.rest.map { state.now + max($0, unit) }
         return [deadline, rest].compactMap { $0 }.min()
@@ -60,6 +66,8 @@ struct TimedWorlds: Sendable {
         var report = PolicyWalk.TimedReport(
             clients: clients, cameras: cameras, worldsInAll: worlds.count, step: isStepped ? unit : nil)
         report.applied = places.map { _ in 0 }
+        report.settled = settled
+        if let found = probe(bounds, policyLine: policyLine, policies: policies) { return (report, found) }
         for world in worlds {
             let before = report
             var search = TimedSearch(self, world, bounds, statesBefore: report.states)
@@ -83,6 +91,43 @@ struct TimedWorlds: Sendable {
     }
 }
 
+extension TimedWorlds {
+    /// Of each world, and of all together: an app that starts whenever it can, and is never stopped, is soon seen through.
+    private static let probedStatesMax = 2_000
+    private static let probedStatesInAllMax = 20_000
+
+    /// Looks for a violation by apps that only come in front and start: with a long lease, the walk that tries all else would
+    /// take hours to reach it.
+    private func probe(_ bounds: SearchBounds, policyLine: String, policies: String) -> PolicyWalk.Finding? {
+        guard policy.statements.contains(where: \.isAboutHolding) else { return nil }
+        var states = 0
+        for world in worlds where states < Self.probedStatesInAllMax {
+            let limit = SearchBounds(statesMax: Self.probedStatesMax, depthMax: bounds.depthMax)
+            var search = TimedSearch(self, world, limit, statesBefore: 0, isProbe: true)
+            search.run { _ -> SearchBound? in nil }
+            states += search.cursor.tree.count
+            if let found = search.found {
+                return PathScenario(world: world, policyLine: policyLine, policies: policies).finding(found, search, policy)
+            }
+        }
+        return nil
+    }
+}
+
+extension Statement {
+    fileprivate var isAboutHolding: Bool { if case .atMost = assertion { true } else { false } }
+}
+
+extension Event {
+    /// An app that only wants the camera does no more.
+    var isOfAProbe: Bool {
+        switch self {
+        case .startRunning, .placed: true
+        default: false
+        }
+    }
+}
+
 func commonDivisor(_ a: Int64, _ b: Int64) -> Int64 { b == 0 ? a : commonDivisor(b, a % b) }
 
 extension PolicyWalk {
@@ -96,6 +141,8 @@ extension PolicyWalk {
         /// Events happen at its multiples; `nil`: only at deadlines, since the times have too little in common.
         public var step: Duration?
         public var applied: [Int] = []
+        /// The places of statements that leases and pauses settle.
+        public var settled: [Int] = []
         public var cutOffBy: SearchBound?
     }
 }
