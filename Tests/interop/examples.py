@@ -24,7 +24,7 @@ def listed():
        "the Debian package that installs it")
 def files():
     rows, texts = listed(), shown()
-    assert len(rows) >= 5, rows
+    assert len(rows) >= 8, rows
     assert {folder.name for folder, _, _ in rows} == {folder.name for folder in EXAMPLES.iterdir()}, rows
     programs = {name: folder / name for folder, names, _ in rows for name in names}
     # Beside the programs that the table names, what one of them is built with.
@@ -34,7 +34,7 @@ def files():
         # Of two folders both may have a CMakeLists.txt; the page shows that of C.
         file = programs.get(name) or found[name]
         assert file.read_text() == text, f"{file.relative_to(ROOT)} is not what the page shows as {name}"
-    assert len(texts) >= 7, sorted(texts)
+    assert len(texts) >= 10, sorted(texts)
     for _, _, package in rows:
         installed = (ROOT / "packaging" / "debian" / f"{package}.install").read_text().split()
         assert f"usr/share/doc/{package}" in installed, f"{package} does not install its examples"

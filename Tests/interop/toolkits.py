@@ -1,9 +1,9 @@
-"""Examples of programs with a window, GTK 4's and Qt 6's: built from what is installed, and run without a screen."""
-import contextlib, shutil
+"""Examples of programs with a window, GTK 4's and Qt 6's, and CMake: built from what is installed, and run without a screen."""
+import contextlib, os, shutil
 
 import cv2
 from app_authors import all_tried, chapters, reader
-from harness import Folder, Skipped, claim, ran
+from harness import ROOT, Daemon, Folder, Skipped, claim, ran
 from screen import Screen
 
 # Of a channel's 255: two pixels that differ by less may be one to the eye.
@@ -62,3 +62,37 @@ def qt():
     needs_package("qt6-declarative-dev", "pkg-config", "--exists", "Qt6Quick")
     needs_package("cmake", "cmake", "--version")
     return windowed("Qt 6", QT_QPA_PLATFORM="offscreen", QT_QUICK_BACKEND="software")
+
+
+FINDS = """cmake_minimum_required(VERSION 3.16)
+project(finds C)
+find_package(camarb @VERSION@ REQUIRED)
+"""
+
+
+@claim("CMake finds libcamarb wherever it was installed, in the version that a program asks for or a later one, and builds the example with it")
+def cmake():
+    needs_package("cmake", "cmake", "--version")
+    version = (ROOT / "VERSION").read_text().strip()
+    later = f"{int(version.split('.')[0]) + 1}.0"
+    with Folder() as directory, Daemon() as daemon:
+        # As Debian has it, and as whoever installs it by hand does: moved afterwards.
+        for place, library in (("usr", f"lib/{ran('gcc', '-print-multiarch').stdout.strip()}"), ("opt/camarb", "lib")):
+            stage, moved, built = directory / "stage", directory / f"moved-{library.replace('/', '-')}", directory / "built"
+            ran("make", "-C", ROOT / "clients", f"BUILD={directory / 'made'}", f"DESTDIR={stage}", f"PREFIX=/{place}",
+                f"LIBDIR=/{place}/{library}", "install", timeout=300)
+            stage.rename(moved)
+            environment = {**os.environ, "CMAKE_PREFIX_PATH": str(moved / place), "CAMARB_SOCKET": str(daemon.path)}
+            ran("cmake", "-S", ROOT / "clients" / "examples" / "c", "-B", built, "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror", env=environment)
+            ran("cmake", "--build", built)
+            said = ran(built / "mirror", 5, env=environment).stdout
+            assert said == "running\n5 frames of 1280x720\n", said
+            needed = ran("ldd", built / "mirror").stdout
+            assert str(moved) in needed, needed
+            shutil.rmtree(built)
+            for wanted, status in ((version, 0), (later, 1)):
+                (directory / "CMakeLists.txt").write_text(FINDS.replace("@VERSION@", wanted))
+                said = ran("cmake", "-S", directory, "-B", built, env=environment, status=status)
+                assert status == 0 or f'compatible with requested version "{later}"' in " ".join(said.stderr.split()), said.stderr
+                shutil.rmtree(built)
+    return f"{version}, and not {later}"
