@@ -413,6 +413,14 @@ class Frame:
         """The first one of another configuration."""
         self.is_slate = bool(picture.flags & 2)
         """Not what the camera sees."""
+        is_dmabuf = bool(picture.flags & 0x10000)
+        self.dmabuf: Optional[int] = picture.dmabuf if is_dmabuf else None
+        """The descriptor of the DMA buffer that has the planes, for reading only; None: they are ordinary memory. It is valid until the
+        frame's release; `os.dup` keeps it longer."""
+        self.offsets: Tuple[int, ...] = tuple(picture.offsets[:picture.plane_count]) if is_dmabuf else ()
+        """The byte of that buffer at which each plane begins."""
+        self.modifier: int = picture.modifier
+        """The buffer's layout, a DRM_FORMAT_MOD_…; 0 is linear."""
         rows = [self.height, self.height // 2]
         bytes_ = sum(stride * row for stride, row in zip(self.strides, rows))
         memory = (c_uint8 * bytes_).from_address(picture.planes[0])
