@@ -80,8 +80,8 @@ def all_tried(page, shell):
 WINDOWED = ("GTK 4", "Qt 6")
 
 
-@claim("every program of the page for authors of apps in C, in Python, with OpenCV, in GStreamer and on the wire builds, runs, and prints what "
-       "the page says")
+@claim("every program of the page for authors of apps in C, in Python, with OpenCV, in GStreamer and on the wire builds, runs, and prints "
+       "what the page says")
 def app_authors():
     with Folder() as directory:
         home = directory / "home"

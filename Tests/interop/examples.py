@@ -20,8 +20,8 @@ def listed():
     return [(EXAMPLES / folder, re.findall(r"`([^`]+)`", names), package) for names, folder, package in rows]
 
 
-@claim("each program that the page for authors of apps shows is a file among the examples, to the letter, and each example is listed there with "
-       "the Debian package that installs it")
+@claim("each program that the page for authors of apps shows is a file among the examples, to the letter, and each example is listed "
+       "there with the Debian package that installs it")
 def files():
     rows, texts = listed(), shown()
     assert len(rows) >= 8, rows

@@ -125,7 +125,8 @@ def found():
         assert f"export LD_LIBRARY_PATH={folder}/elsewhere/lib" in said, said
 
 
-@claim("a wheel of the Python module is of camarb's version, runs in a virtual environment that has nothing else, and its types are checked")
+@claim("a wheel of the Python module is of camarb's version, runs in a virtual environment that has nothing else, and its types are "
+       "checked")
 def wheel():
     if ran(PYTHON, "-m", "pip", "--version", status=None).returncode:
         raise Skipped("pip is not here (make/packages test installs it)")
@@ -135,7 +136,8 @@ def wheel():
         copied, program = folder / "camarb", ROOT / "Tests" / "interop" / "programs" / "typed.py"
         shutil.copytree(ROOT / "clients" / "python", copied / "clients" / "python", symlinks=True)
         shutil.copy(ROOT / "VERSION", copied)
-        run(*pip, "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir", folder, copied / "clients" / "python")
+        run(*pip, "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir", folder,
+            copied / "clients" / "python")
         wheel = folder / f"camarb-{VERSION}-py3-none-any.whl"
         assert {"camarb/__init__.py", "camarb/py.typed", "camarb/VERSION"} <= set(zipfile.ZipFile(wheel).namelist()), wheel
         # The environment needs no pip of its own, which Debian has in another package.

@@ -70,7 +70,8 @@ find_package(camarb @VERSION@ REQUIRED)
 """
 
 
-@claim("CMake finds libcamarb wherever it was installed, in the version that a program asks for or a later one, and builds the example with it")
+@claim("CMake finds libcamarb wherever it was installed, in the version that a program asks for or a later one, and builds the example "
+       "with it")
 def cmake():
     needs_package("cmake", "cmake", "--version")
     version = (ROOT / "VERSION").read_text().strip()
