@@ -10,6 +10,8 @@
 #include <QQuickWindow>
 #include <QTextStream>
 
+#include <utility>
+
 int main(int count, char **words) {
     QGuiApplication app(count, words);
     QCommandLineParser options;

@@ -1,7 +1,7 @@
 """libcamarb as ctypes sees it: the structures and functions of camarb.h, and nothing else."""
 import os
-from ctypes import (CDLL, POINTER, PyDLL, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
-                    c_uint8, c_void_p)
+from ctypes import (CDLL, POINTER, PyDLL, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32,
+                    c_uint64, c_uint8, c_void_p)
 
 
 class Format(Structure):
