@@ -32,8 +32,9 @@ def format_names():
 
 @claim("every key that docs/wire.md has can be found out, those of a camera and those of a configuration")
 def keys():
-    words = (ROOT / "Sources/Core/Vocabulary/Configuration.swift").read_text().split("// Controls:")[0]
+    words = (ROOT / "Sources/Core/Vocabulary/ConfigurationKey.swift").read_text().split("// Controls:")[0]
     general = re.findall(r"^    case (\w+)$", words, re.M)
+    assert len(general) > 10, general
     with Daemon() as daemon, App(daemon.address) as app:
         app.client.watch_cameras().result()
         camera = app.client.cameras[0]

@@ -36,5 +36,5 @@ from ._client import (Call, Camera, Client, Control, Error, Event, EventType, Fo
 __version__ = pathlib.Path(__file__).with_name("VERSION").read_text(encoding="ascii").strip()
 
 __all__ = ["Call", "Camera", "Client", "Control", "Error", "Event", "EventType", "Format", "Frame", "Preview", "Session", "Slate",
-           "SlateKind", "State", "__version__", "device_orientation", "frame_rate_fraction", "orientation_angle", "orientation_exif",
+           "SlateKind", "State", "device_orientation", "frame_rate_fraction", "orientation_angle", "orientation_exif",
            "orientation_file_angle", "version", "video_orientation", "write_sound"]
