@@ -2,7 +2,7 @@
 import contextlib, os, pathlib, shutil, signal, sys
 
 from harness import PROGRAMS, ROOT, Daemon, Ended, Folder, Skipped, claim, ran, spawn, wait_until
-from examples import listed, shown
+from examples import listed, shown_files
 from page import Shell, tried
 from restart import Brokers
 
@@ -88,7 +88,7 @@ def app_authors():
         home.mkdir()
         with reader(directory, home) as shell:
             count = all_tried(chapters(directory, lambda heading: heading not in ("Swift", *WINDOWED)), shell)
-        assert len(shown()["webcam.py"].splitlines()) <= 40
+        assert len(shown_files()["webcam.py"].splitlines()) <= 40
     assert count >= 20, f"the page has {count} commands"
     return f"{count} commands"
 
@@ -144,7 +144,7 @@ class Running(Ended):
 def on_wire_restart():
     with Brokers() as brokers:
         program = brokers.directory / "onwire.py"
-        program.write_text(shown()["onwire.py"])
+        program.write_text(shown_files()["onwire.py"])
         with Running(brokers, sys.executable, program, brokers.path) as app:
             shown = ["running", "a frame of 1280x720"]
             wait_until("its first frame", lambda: app.lines == shown)

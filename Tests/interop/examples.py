@@ -8,7 +8,7 @@ EXAMPLES = ROOT / "clients" / "examples"
 PAGE = ROOT / "docs" / "app-authors.md"
 
 
-def shown():
+def shown_files():
     """The texts that the page writes into files, by name; of a name that it writes twice the last one."""
     return {match[1]: "\n".join(command[1:-1]) + "\n" for _, _, command, _ in steps(PAGE.read_text())
             if (match := re.match(r"cat > (\S+) <<", command[0]))}
@@ -23,7 +23,7 @@ def listed():
 @claim("each program that the page for authors of apps shows is a file among the examples, to the letter, and each example is listed "
        "there with the Debian package that installs it")
 def files():
-    rows, texts = listed(), shown()
+    rows, texts = listed(), shown_files()
     assert len(rows) >= 8, rows
     assert {folder.name for folder, _, _ in rows} == {folder.name for folder in EXAMPLES.iterdir()}, rows
     programs = {name: folder / name for folder, names, _ in rows for name in names}
