@@ -1,7 +1,8 @@
 """What is installed: that it is whole, that systemd understands it, and that its sandboxes are as tight as promised."""
-import contextlib, os, pathlib, re, shutil
+import contextlib, os, pathlib, re, shutil, zipfile
 
-from harness import PROGRAMS, ROOT, Folder, Skipped, claim, ran
+from harness import PROGRAMS, ROOT, Daemon, Folder, Skipped, claim, ran
+from parity import BUILD, built
 from shells import installed
 
 VERSION = (ROOT / "VERSION").read_text().strip()
@@ -124,19 +125,37 @@ def found():
         assert f"export LD_LIBRARY_PATH={folder}/elsewhere/lib" in said, said
 
 
-@claim("pip installs the Python module from the checkout, in camarb's version, with its mark for type checkers")
-def by_pip():
+@claim("a wheel of the Python module is of camarb's version, runs in a virtual environment that has nothing else, and its types are "
+       "checked")
+def wheel():
     if ran(PYTHON, "-m", "pip", "--version", status=None).returncode:
         raise Skipped("pip is not here (make/packages test installs it)")
-    with Folder() as folder:
-        # Pip builds beside the sources: not in the checkout.
-        copied, modules = folder / "camarb", folder / "modules"
-        shutil.copytree(ROOT / "clients" / "python", copied / "clients" / "python")
+    pip = (PYTHON, "-m", "pip", "--disable-pip-version-check")
+    with Folder() as folder, Daemon() as daemon:
+        # Pip builds beside the sources: not in the checkout. The link to the one version leads out of the folder of the module.
+        copied, program = folder / "camarb", ROOT / "Tests" / "interop" / "programs" / "typed.py"
+        shutil.copytree(ROOT / "clients" / "python", copied / "clients" / "python", symlinks=True)
         shutil.copy(ROOT / "VERSION", copied)
-        run(PYTHON, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--root-user-action=ignore",
-            "--target", modules, copied / "clients" / "python")
-        found = {str(path.relative_to(modules)) for path in modules.rglob("*")}
-        assert {"camarb/__init__.py", "camarb/py.typed", f"camarb-{VERSION}.dist-info"} <= found, found
+        run(*pip, "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir", folder,
+            copied / "clients" / "python")
+        wheel = folder / f"camarb-{VERSION}-py3-none-any.whl"
+        assert {"camarb/__init__.py", "camarb/py.typed", "camarb/VERSION"} <= set(zipfile.ZipFile(wheel).namelist()), wheel
+        # The environment needs no pip of its own, which Debian has in another package.
+        run(PYTHON, "-m", "venv", "--without-pip", folder / "venv")
+        python = folder / "venv" / "bin" / "python"
+        run(*pip, "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel)
+        built()
+        said = run(python, program, 5, cwd=folder, env={"CAMARB_SOCKET": str(daemon.path), "LD_LIBRARY_PATH": str(BUILD)}).split("\n")
+        assert said[0].startswith(f"{VERSION} {VERSION} {folder}/venv/lib/") and said[1] == "5 1280 720", said
+        shown = run(python, "-c", "import importlib.metadata; print(importlib.metadata.version('camarb'))").strip()
+        assert shown == VERSION, shown
+        if not shutil.which("mypy"):
+            raise Skipped("its types were not checked, since mypy is not here (make/packages test installs it)")
+        wrong = folder / "wrong.py"
+        wrong.write_text(program.read_text().replace("side: Tuple[int, int] = (0, 0)", 'side: Tuple[str, str] = ("", "")'))
+        check = ("mypy", "--strict", "--cache-dir", folder / "types", "--python-executable", python)
+        run(*check, program)
+        assert "[assignment]" in run(*check, wrong, status=1), "a mistake of types is not found"
 
 
 @claim("an installation below another prefix names its own files, and leaves an administrator's policy alone; the V4L2 door is where its "

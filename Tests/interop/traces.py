@@ -275,3 +275,14 @@ def full():
             assert trace.stat().st_size == size <= 50_000
         done = replay(trace)
         assert REPLAYED in done.stdout and "has no end" in done.stdout, done.stdout
+
+
+@claim("a trace of another version is refused with that version, the one that is read, and the program that wrote it")
+def other_version():
+    with Folder() as folder:
+        trace = folder / "old.trace"
+        trace.write_text('{"trace":3,"program":"camarbd 0.1.0","origin":0,"steps":0,"sum":"0000000000000000"}\n')
+        said = ran(PROGRAMS / "camclient", "trace", "replay", trace, status=None)
+        assert said.returncode != 0, said.stdout
+        text = said.stdout + said.stderr
+        assert "3" in text and "5" in text and "camarbd 0.1.0" in text, text

@@ -301,11 +301,19 @@ typedef struct camarb_picture {
     uint64_t sequence; /* from 1 in each grant; a gap is frames that were dropped since none was released */
     uint64_t grant;
     int64_t captured;
-    uint64_t reserved[4];
+    /* Where flags has CAMARB_PICTURE_DMABUF, the planes are in a DMA buffer, which a graphics card or a coder reads without a copy: its
+     * layout, a DRM_FORMAT_MOD_… (0: linear), its descriptor, which is for reading only, and the byte at which each plane begins. The
+     * descriptor is the library's, and valid until the frame's release; dup(2) keeps it longer, and its pictures are blanked all the
+     * same. Elsewhere dmabuf is -1. A library from before these fields sets no such flag, and dmabuf to 0. */
+    uint64_t modifier;
+    int32_t dmabuf;
+    uint32_t offsets[4];
+    uint32_t reserved_word;
 } camarb_picture;
 
 #define CAMARB_PICTURE_CONFIGURATION_CHANGED 1u /* the first one of another configuration */
 #define CAMARB_PICTURE_SLATE 2u /* not from the camera */
+#define CAMARB_PICTURE_DMABUF 0x10000u /* modifier, dmabuf and offsets are set */
 
 /* Whether frames are wanted: a stream is opened each time the session runs. */
 CAMARB_API void camarb_session_set_pictures(camarb_session *session, bool on);

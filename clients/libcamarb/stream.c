@@ -29,6 +29,9 @@ enum tag { TAG_BUFFER = 1, TAG_FRAME = 2, TAG_RELEASE = 3, TAG_END = 4 };
 #define DMA_BUFFER_MAGIC 0x444d4142
 #define TMPFS_MAGIC 0x01021994
 
+/* More DMA buffers than a driver has (VIDEO_MAX_FRAME). Further ones come without their descriptors, of which a program has few. */
+#define DMABUFS_MAX 32
+
 struct buffer {
     struct buffer *next;
     uint32_t index, generation;
@@ -36,6 +39,7 @@ struct buffer {
     char pixel_format[8];
     void *memory;
     size_t bytes;
+    int dmabuf; /* -1: it is none */
     unsigned users; /* frames in it that wait or are held */
 };
 
@@ -79,6 +83,7 @@ static size_t held_count(const struct stream *stream) {
 
 static void buffer_free(struct buffer *buffer) {
     munmap(buffer->memory, buffer->bytes);
+    if (buffer->dmabuf >= 0) close(buffer->dmabuf);
     free(buffer);
 }
 
@@ -200,18 +205,29 @@ static void give_back(struct stream *stream, struct buffer *buffer) {
     while (sent < 0 && errno == EINTR);
 }
 
+static bool is_dmabuf(int descriptor) {
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 && system.f_type == DMA_BUFFER_MAGIC;
+}
+
+/* The descriptor of a DMA buffer, for as long as the buffer is known; -1 where it is none, or the process may have no more. */
+static int kept(const struct stream *stream, int descriptor) {
+    size_t count = 0;
+    for (const struct buffer *buffer = stream->buffers; buffer; buffer = buffer->next) count += buffer->dmabuf >= 0;
+    return is_dmabuf(descriptor) && count < DMABUFS_MAX ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1;
+}
+
 /* Whether so many bytes of it may be mapped for ever: a buffer that could shrink would kill this process at its next look. */
 static bool is_safe(int descriptor, uint64_t bytes) {
     struct stat status;
     struct statfs system;
     /* A DMA buffer has one size for ever. */
-    if (fstatfs(descriptor, &system) < 0) return false;
-    if (system.f_type == DMA_BUFFER_MAGIC) {
+    if (is_dmabuf(descriptor)) {
         off_t size = lseek(descriptor, 0, SEEK_END);
         return size >= 0 && (uint64_t)size >= bytes;
     }
     /* One of huge pages takes the same seals, and a look at it is a SIGBUS where none is left. */
-    if (system.f_type != TMPFS_MAGIC) return false;
+    if (fstatfs(descriptor, &system) < 0 || system.f_type != TMPFS_MAGIC) return false;
     const int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
     int seals = fcntl(descriptor, F_GET_SEALS);
     return seals >= 0 && (seals & wanted) == wanted && fstat(descriptor, &status) == 0 && status.st_size >= 0
@@ -266,7 +282,7 @@ static const char *take_buffer(struct stream *stream, const uint8_t *record, int
     }
     *buffer = (struct buffer){
         .next = stream->buffers, .index = index, .generation = stream->generation, .width = width, .height = height,
-        .stride = stride, .memory = memory, .bytes = needed};
+        .stride = stride, .memory = memory, .bytes = needed, .dmabuf = kept(stream, descriptor)};
     memcpy(buffer->pixel_format, record + 20, 4);
     stream->buffers = buffer;
     stream->buffer_count++;
@@ -398,8 +414,13 @@ camarb_frame *camarb_session_next_frame(camarb_session *session) {
     frame->picture = (camarb_picture){
         .width = buffer->width, .height = buffer->height, .planes = {memory, memory + (size_t)buffer->stride * buffer->height},
         .strides = {buffer->stride, buffer->stride}, .plane_count = 2, .flags = first.flags, .sequence = first.sequence,
-        .grant = stream->grant, .captured = first.captured};
+        .grant = stream->grant, .captured = first.captured, .dmabuf = buffer->dmabuf};
     memcpy(frame->picture.pixel_format, buffer->pixel_format, sizeof frame->picture.pixel_format);
+    if (buffer->dmabuf >= 0) {
+        /* As docs/wire.md has it: from the first byte on, one plane after the other, and linear, which is modifier 0. */
+        frame->picture.flags |= CAMARB_PICTURE_DMABUF;
+        frame->picture.offsets[1] = buffer->stride * buffer->height;
+    }
     return frame;
 }
 

@@ -12,7 +12,7 @@ CLIENTS = pathlib.Path(__file__).resolve().parents[2]
 
 @claim("the example, of at most 40 lines, shows pictures, says which app interrupts it, takes a photo and records")
 def webcam():
-    example = CLIENTS / "python" / "examples" / "webcam.py"
+    example = CLIENTS / "examples" / "python" / "webcam.py"
     assert len(example.read_text().splitlines()) <= 40
     with Daemon() as daemon, App(daemon.address, "notes") as notes:
         shell = daemon.shell()

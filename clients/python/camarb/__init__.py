@@ -26,9 +26,15 @@ Threads: a client and all that belongs to it is used by one thread at a time. Af
 A program with a loop of its own waits until `client.fileno()` is readable, calls `client.dispatch()`, and takes events and frames
 until there are none: `loop.add_reader(client.fileno(), take)` in asyncio, `register(client, EVENT_READ)` in selectors.
 """
+import os as _os
+
 from ._client import (Call, Camera, Client, Control, Error, Event, EventType, Format, Frame, Preview, Session, Slate, SlateKind, State,
                       device_orientation, frame_rate_fraction, orientation_angle, orientation_exif, orientation_file_angle, version,
                       video_orientation, write_sound)
+
+# That of the module; `version()` is the library's.
+with open(_os.path.join(_os.path.dirname(__file__), "VERSION"), encoding="utf-8") as _file:
+    __version__ = _file.read().strip()
 
 __all__ = ["Call", "Camera", "Client", "Control", "Error", "Event", "EventType", "Format", "Frame", "Preview", "Session", "Slate",
            "SlateKind", "State", "device_orientation", "frame_rate_fraction", "orientation_angle", "orientation_exif",

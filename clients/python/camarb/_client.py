@@ -3,12 +3,15 @@ import contextlib, enum, errno, os, select, time, weakref
 from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._library import Point as LibraryPoint
 from ._library import Preview as LibraryPreview
 from ._library import Slate as LibrarySlate
 from ._library import lib
+
+if TYPE_CHECKING:
+    import numpy
 
 # A sequence is a point's two numbers, or gains' three.
 Setting = Union[str, float, bool, Sequence[float]]
@@ -417,6 +420,14 @@ class Frame:
         """The first one of another configuration."""
         self.is_slate = bool(picture.flags & 2)
         """Not what the camera sees."""
+        is_dmabuf = bool(picture.flags & 0x10000)
+        self.dmabuf: Optional[int] = picture.dmabuf if is_dmabuf else None
+        """The descriptor of the DMA buffer that has the planes, for reading only; None: they are ordinary memory. It is valid until the
+        frame's release; `os.dup` keeps it longer."""
+        self.offsets: Tuple[int, ...] = tuple(picture.offsets[:picture.plane_count]) if is_dmabuf else ()
+        """The byte of that buffer at which each plane begins."""
+        self.modifier: int = picture.modifier
+        """The buffer's layout, a DRM_FORMAT_MOD_…; 0 is linear."""
         rows = [self.height, self.height // 2]
         bytes_ = sum(stride * row for stride, row in zip(self.strides, rows))
         memory = (c_uint8 * bytes_).from_address(picture.planes[0])
@@ -429,7 +440,7 @@ class Frame:
         luma = self.strides[0] * self.height
         self.planes = (whole[:luma], whole[luma:])
 
-    def array(self) -> tuple:
+    def array(self) -> "Tuple[numpy.ndarray, numpy.ndarray]":
         """The planes as numpy arrays, without a copy: Y of height × width, CbCr of height/2 × width/2 × 2. Needs numpy."""
         import numpy
         luma = numpy.frombuffer(self.planes[0], numpy.uint8).reshape(self.height, self.strides[0])[:, :self.width]

@@ -1,7 +1,7 @@
 """libcamarb as ctypes sees it: the structures and functions of camarb.h, and nothing else."""
 import os
-from ctypes import (CDLL, POINTER, PyDLL, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64,
-                    c_uint8, c_void_p)
+from ctypes import (CDLL, POINTER, PyDLL, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32,
+                    c_uint64, c_uint8, c_void_p)
 
 
 class Format(Structure):
@@ -42,7 +42,8 @@ class Preview(Structure):
 class Picture(Structure):
     _fields_ = [("pixel_format", c_char * 8), ("width", c_uint32), ("height", c_uint32), ("planes", c_void_p * 4),
                 ("strides", c_uint32 * 4), ("plane_count", c_uint32), ("flags", c_uint32), ("sequence", c_uint64),
-                ("grant", c_uint64), ("captured", c_int64), ("reserved", c_uint64 * 4)]
+                ("grant", c_uint64), ("captured", c_int64), ("modifier", c_uint64), ("dmabuf", c_int32), ("offsets", c_uint32 * 4),
+                ("reserved_word", c_uint32)]
 
 
 class Event(Structure):

@@ -7,6 +7,8 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 
 enum { WIDTH = 64, HEIGHT = 48, BYTES = WIDTH * HEIGHT * 3 / 2, RECORD_BYTES = 40, RECORDS_MAX = 1200 };
 
@@ -15,6 +17,15 @@ static camarb_session *session;
 static struct stream *stream;
 /* The recorder core's end. */
 static int core;
+/* Memory is said to be a device's: there is no DMA buffer without a driver. */
+static bool is_of_a_device;
+
+/* In the place of libc's. */
+int fstatfs(int descriptor, struct statfs *system) {
+    int result = (int)syscall(SYS_fstatfs, descriptor, system);
+    if (is_of_a_device) system->f_type = 0x444d4142;
+    return result;
+}
 
 static void begin(void) {
     client = calloc(1, sizeof *client);
@@ -348,6 +359,57 @@ static void let_go_by_the_session(void) {
     REQUIRE(mapped() == 0 && !client->streams);
 }
 
+/* Of the library's descriptors those of buffers. */
+static int kept_descriptors(void) {
+    int count = 0;
+    char name[64], target[64];
+    for (int descriptor = 3; descriptor < 2048; descriptor++) {
+        sprintf(name, "/proc/self/fd/%d", descriptor);
+        ssize_t bytes = readlink(name, target, sizeof target - 1);
+        target[bytes < 0 ? 0 : bytes] = 0;
+        count += strstr(target, "memfd:core") != NULL;
+    }
+    return count;
+}
+
+static void dma_buffers(void) {
+    announces((struct said){.index = 0});
+    shows(0, 1);
+    stream_read(stream);
+    camarb_frame *frame = takes(1);
+    const camarb_picture *picture = camarb_frame_picture(frame);
+    REQUIRE(picture->dmabuf == -1 && picture->flags == 0 && picture->offsets[1] == 0 && kept_descriptors() == 0);
+    camarb_frame_release(frame);
+    is_of_a_device = true;
+    announces((struct said){.index = 7});
+    shows(7, 2);
+    stream_read(stream);
+    is_of_a_device = false;
+    frame = takes(2);
+    picture = camarb_frame_picture(frame);
+    REQUIRE(picture->flags == CAMARB_PICTURE_DMABUF && picture->modifier == 0 && kept_descriptors() == 1);
+    REQUIRE(picture->offsets[0] == 0 && picture->offsets[1] == WIDTH * HEIGHT);
+    uint8_t first = 0;
+    REQUIRE(pread(picture->dmabuf, &first, 1, picture->offsets[1]) == 1 && first == 7 && *picture->planes[1] == 7);
+    REQUIRE(fcntl(picture->dmabuf, F_GETFD) == FD_CLOEXEC);
+    /* It goes with the last frame in it. */
+    announces((struct said){.index = 8});
+    stream_read(stream);
+    REQUIRE(kept_descriptors() == 1);
+    camarb_frame_release(frame);
+    REQUIRE(kept_descriptors() == 0);
+    REQUIRE_TEXT(back(), "0 7 ");
+    again();
+    is_of_a_device = true;
+    announces_many(0, 40);
+    stream_read(stream);
+    is_of_a_device = false;
+    REQUIRE(mapped() == 40 && kept_descriptors() == 32);
+    says_end();
+    stream_read(stream);
+    REQUIRE(kept_descriptors() == 0);
+}
+
 static void bounds_of_a_buffer(void) {
     static const struct {
         struct said said;
@@ -477,6 +539,8 @@ int main(void) {
         {"a reader that holds two gets no third, and finds the last four when it lets one go", slow_reader},
         {"the newest frame gives all before it back, and has what is said from them on", newest_keeps_the_flag},
         {"buffers that are announced behind a frame are in the place of all before them", other_buffers},
+        {"a picture in a DMA buffer has its descriptor and its place there as long as the buffer is known, and no other picture has one",
+            dma_buffers},
         {"a stream's end is told by nothing but itself, and what is held stays readable", the_end},
         {"so it does where the session lets the stream go", let_go_by_the_session},
         {"a buffer is as large as it must be, and no side is larger than any", bounds_of_a_buffer},
