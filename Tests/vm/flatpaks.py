@@ -49,7 +49,7 @@ def build(folder, repository):
     said("flatpak", "--user", "remote-add", "--no-gpg-verify", "test", repository)
     said("flatpak", "--user", "install", "--noninteractive", "test", RUNTIME)
     said("flatpak", "build-init", app, APP, RUNTIME, RUNTIME, BRANCH)
-    for source, place in (("Tests/vm/sandboxed.py", "bin/mirror"), ("clients/python/examples/webcam.py", "bin/webcam"),
+    for source, place in (("Tests/vm/sandboxed.py", "bin/mirror"), ("Tests/vm/by_name.py", "bin/by-name"), ("clients/python/examples/webcam.py", "bin/webcam"),
                           ("clients/.build/libcamarb.so.1", "lib/libcamarb.so.1"),
                           *((f"clients/python/camarb/{name}.py", f"lib/python/camarb/{name}.py")
                             for name in ("__init__", "_client", "_library"))):
