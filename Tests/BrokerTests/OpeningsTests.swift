@@ -13,7 +13,7 @@ struct OpeningsTests {
         #expect(refusal?.kind == .limitExceeded && refusal?.message.contains(":1.7 has 2 calls") == true)
         try openings.add(4, of: ":1.8")
         #expect([openings.next(), openings.next(), openings.next(), openings.next()] == [1, 2, 4, nil])
-        // What is being asked about counts until it is answered.
+        // A call that the bus is asked about counts until it is answered.
         #expect(throws: BrokerError.self) { try openings.add(5, of: ":1.7") }
         openings.done(":1.7")
         try openings.add(6, of: ":1.7")

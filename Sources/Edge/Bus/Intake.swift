@@ -310,7 +310,7 @@ package final class Intake {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         if let refused { return passOver(bytes, refused) }
         if case .stranger(let user, _, let room) = peer {
-            // What a bus has begun is one message, and its bound is enough.
+            // A bus begins one message at a time, whose own bound is enough.
             let change = isBus ? 0 : framer.unfinishedBytes - held
             held += change
             guard change == 0 || room.hold(change, of: user) else {

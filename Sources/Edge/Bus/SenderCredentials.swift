@@ -23,7 +23,7 @@ public struct SenderCredentials {
             throw BrokerError(.accessDenied, "The bus does not say whose connection it is.")
         }
         (self.user, process, groups) = (user, found.process, found.groups)
-        // The descriptor counts, whatever the number is.
+        // Where there is a descriptor it counts, and not the number beside it.
         pid = process.map { ProcessHandle.process(behind: $0.descriptor) ?? 0 } ?? found.pid
     }
 

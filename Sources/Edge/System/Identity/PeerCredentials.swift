@@ -22,7 +22,7 @@ public struct PeerCredentials {
         guard let handle = process ?? ProcessHandle(opening: pid), pid > 0 else {
             throw SystemFault("tell who called", ESRCH)
         }
-        // No one asks for the primary group: what the bus says of groups does not mark it.
+        // The bus does not mark the primary group among the groups, and nothing reads it of such a process.
         (self.pid, uid, gid, self.process) = (pid, user, .max, handle)
         if process == nil {
             guard let facts = ProcessFacts(of: pid), WeakIdentity.mayHaveConnected(facts, as: user, by: moment) else {

@@ -117,7 +117,7 @@ package struct Interface: Sendable {
     /// A file for `/usr/share/dbus-1/interfaces`.
     package var introspectionFile: String { Self.introspectionHead + introspectionXML + Self.introspectionEnd }
 
-    /// What every object with this interface answers about it: in `Introspect`, and in the file.
+    /// The part of `Introspect` that is the same for every object with this interface, and of the file.
     package var introspectionXML: String {
         var xml = " <interface name=\"\(name)\">\n" + Self.words(summary, indent: "  ")
         for method in methods {

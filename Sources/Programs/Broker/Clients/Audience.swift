@@ -12,7 +12,7 @@ final class Audience {
         var isSilentUntil: Int64?
     }
     private var listeners: [Listener] = []
-    /// Whoever listens on the system bus, as one: the bus sends a signal on to those that want it.
+    /// The listeners on the system bus, as one client: the bus passes each signal on to the programs that asked for it.
     var visitor: BrokerClient?
 
     /// From connecting until a client without a call counts as one that only listens, in nanoseconds. Until then it misses only

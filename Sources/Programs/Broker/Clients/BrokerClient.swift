@@ -22,7 +22,7 @@ final class BrokerClient: SlowAsker {
     /// Its name in traces: its app's, with a number where several clients have it.
     var name = ""
     var isGone = false
-    /// Whoever asks by the broker's name on the system bus: no process, no user, and never an app.
+    /// The client that stands for all callers by the broker's name on the system bus. It has no process and no user, and is never an app.
     let isVisitor: Bool
     var listenerIndex = 0
     var sessions: [SessionID] = []

@@ -4,14 +4,14 @@ import CLinux
 import Glibc
 import System
 
-/// `org.camarb` on the system bus, for those who look for a service by its name, and for programs in a sandbox, which reach names and no
-/// sockets: what anybody may know, and a way to a connection of one's own.
+/// `org.camarb` on the system bus, for programs that look for a service by its name, and for programs in a sandbox, which reach names and no
+/// sockets: it shows the facts that anybody may know, and gives its callers connections of their own.
 ///
 ///     bus ready ──▶ ask for the name ──owner──▶ calls and signals ──bus lost──▶ without, until the bus is ready
 ///                        └──refused, or another's──▶ without ──a while later──▶ ask again
 ///
-/// Everything is shown as to a user of whom nothing is known, the visitor. The bus is asked who calls for `OpenConnection` alone, and
-/// nothing waits for its answer. A connection that was opened does not go by the bus any more, and outlives the name.
+/// All callers are one client, the visitor, of a user that does not exist. Only for `OpenConnection` is the bus asked which process called, and
+/// nothing waits for its answer. An opened connection does not go by the bus any more, and outlives the name.
 final class SystemName: BrokerPart {
     static let name = "org.camarb"
     /// The methods of `Broker1` that are answered on the bus: they change nothing, or make a connection.
@@ -159,7 +159,7 @@ final class SystemName: BrokerPart {
     private func connect(_ opening: Opening, _ peer: PeerCredentials, _ groups: [UInt32]) throws(BrokerError) {
         let theirs = try clients.connect(peer, groups: groups)
         opening.call.answer([.fileDescriptor(theirs)])
-        // With the last of it the connection ends: also where the bus does not pass it on.
+        // Where the bus does not pass it on this was the last of it, and the connection ends.
         close(theirs)
         finish(opening)
     }
