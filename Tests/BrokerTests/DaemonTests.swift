@@ -85,7 +85,8 @@ import Testing
         ] as [(String, String, WireValue)] {
             #expect(try bus(member, .string(asked)) == [answer], "\(member) \(asked)")
         }
-        refused(.unknownMethod) { _ = try bus("RequestName", .string("org.example.Booth"), .uint32(4)) }
+        refused(.accessDenied) { _ = try bus("RequestName", .string("org.example.Booth"), .uint32(4)) }
+        refused(.nameHasNoOwner) { _ = try bus("GetNameOwner", .string("org.example.Booth")) }
         #expect(try bus("StartServiceByName", .string("org.camarb"), .uint32(0)) == [.uint32(2)])
         #expect(try client.call("/", "org.freedesktop.DBus.Peer", "Ping") == [])
         refused(.propertyReadOnly) {

@@ -68,6 +68,44 @@ import Testing
         }
     }
 
+    @Test func ofABusOnlyAnswersBringDescriptorsHereAndAMessageThatIsTooLongIsPassedOver() throws {
+        let loop = try EventLoop()
+        let keepers = DescriptorKeepers(program: Self.keeper, on: loop) { Issue.record("\($0)") }
+        let (a, b) = try socketPair()
+        let (serverSide, side) = (Recorder(), Recorder())
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(nothing) }
+        serverSide.onMessage = { $0.answer([.fileDescriptor(nothing)]) }
+        let server = try BusConnection(adopting: a, as: .server, on: loop, delegate: serverSide, anonymous: true)
+        let client = try BusConnection(adopting: b, as: .client, on: loop, delegate: side, keepers: keepers)
+        defer { for end in [server, client] { end.close() } }
+        client.messageBytesMax = 1 << 16
+        try loop.turn(until: { serverSide.ready == 1 && side.ready == 1 })
+        // Of a call the file stays out: in its place is an envelope.
+        var kinds: [mode_t] = []
+        func note(_ message: BusMessage) {
+            guard let descriptor = try? message.firstDescriptor() else { return }
+            defer { close(descriptor) }
+            var status = stat()
+            if fstat(descriptor, &status) == 0 { kinds.append(status.st_mode & S_IFMT) }
+        }
+        side.onMessage = { note($0) }
+        client.call(path: "/a", interface: "org.camarb.Test", member: "Get") {
+            if let answer = try? $0.get() { note(answer) }
+        }
+        try loop.turn(until: { kinds.count == 1 }, "the answer's descriptor")
+        server.call(path: "/a", interface: "org.camarb.Test", member: "Take", [.fileDescriptor(nothing)]) { _ in }
+        try loop.turn(until: { kinds.count == 2 }, "the call's descriptor")
+        #expect(kinds == [S_IFCHR, S_IFSOCK])
+        for count in [1 << 16, 3 << 16] {
+            server.tell("Long", .string(String(repeating: "x", count: count)))
+            server.tell("Short")
+            let before = side.messages.count
+            try loop.turn(until: { side.messages.count == before + 1 }, "the one behind it")
+        }
+        #expect(side.messages.suffix(2).allSatisfy { $0.member == "Short" } && side.ends.isEmpty)
+    }
+
     @Test func aMessageThatBringsMoreThanEightAndIsNotWholeInTimeEndsItsConnection() throws {
         let stranger = try stranger()
         try stranger.say(RawWords.ping[..<20], Array(repeating: stranger.socket, count: 9))

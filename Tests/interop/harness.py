@@ -466,13 +466,17 @@ class App:
     """A client over jeepney: calls wait for their answers, signals are kept in the order in which they came."""
 
     def __init__(self, address, name=None, **attributes):
-        # The library would wait for a second, which a busy machine may well take.
-        self.connection = open_dbus_connection(bus=address, enable_fds=True, auth_timeout=PATIENCE)
+        self.connection = self.connected(address)
         self.signals = []
         # How many of them waits have looked at, and what of these none has returned.
         self.seen, self.passed = 0, []
         if name:
             self.call(BROKER, "DeclareClient", "a{sv}", typed({"app": name, **attributes}))
+
+    @staticmethod
+    def connected(address):
+        # The library would wait for a second, which a busy machine may well take.
+        return open_dbus_connection(bus=address, enable_fds=True, auth_timeout=PATIENCE)
 
     def close(self):
         with contextlib.suppress(OSError):

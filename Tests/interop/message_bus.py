@@ -11,6 +11,15 @@ CONFIGURATION = """<busconfig><listen>unix:path={path}</listen><auth>EXTERNAL</a
 <allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/><allow user="*"/></policy></busconfig>"""
 
 
+# As the system's bus is configured: who may have a name, and which calls it gets, its own file says.
+SYSTEM = """<busconfig><listen>unix:path={path}</listen><auth>EXTERNAL</auth><policy context="default">
+<allow user="*"/><deny own="*"/><deny send_type="method_call"/><allow send_type="signal"/>
+<allow send_requested_reply="true" send_type="method_return"/><allow send_requested_reply="true" send_type="error"/>
+<allow receive_type="method_call"/><allow receive_type="method_return"/><allow receive_type="error"/><allow receive_type="signal"/>
+<allow send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus"/>
+</policy><include>{policy}</include></busconfig>"""
+
+
 class Bus:
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-bus."))
@@ -22,11 +31,14 @@ class Bus:
 
     def start(self):
         configuration = self.directory / "bus.conf"
-        configuration.write_text(CONFIGURATION.format(path=self.socket))
+        configuration.write_text(self.configured())
         self.process = spawn("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", f"--config-file={configuration}",
                              stderr=subprocess.DEVNULL)
         wait_until("the bus to listen", self.listens)
         return self
+
+    def configured(self):
+        return CONFIGURATION.format(path=self.socket)
 
     def listens(self):
         """Its socket's file is there a moment before anybody can connect."""
@@ -46,6 +58,21 @@ class Bus:
     def __exit__(self, *_):
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class SystemBus(Bus):
+    """A bus with the system's rules, and with a package's for one name, in which `users` are called otherwise here."""
+
+    def __init__(self, policy, users=()):
+        super().__init__()
+        self.policy = self.directory / "policy.conf"
+        text = policy.read_text()
+        for name, number in dict(users).items():
+            text = text.replace(f'user="{name}"', f'user="{number}"')
+        self.policy.write_text(text)
+
+    def configured(self):
+        return SYSTEM.format(path=self.socket, policy=self.policy)
 
 
 class Service:

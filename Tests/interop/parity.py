@@ -67,6 +67,7 @@ RECORDS = ("AttachMicrophone StartRecording StopRecording PauseRecording ResumeR
 EXCEPTIONS = (
     (f"{OPERATORS} PrioritiesChanged Decided Traced TraceLost", ("C", "Python", "camarbsrc"), "an operator's: camclient has them"),
     ("StandFor LowerPriority LowerAttribute", ("C", "Python", "camarbsrc"), "a service's that stands for apps: it is in Swift, or on the wire"),
+    ("OpenConnection", BINDINGS, "for a program in a sandbox that reaches no socket, on the system bus: by its D-Bus library"),
     ("DeclarePresence CheckConfiguration", ("camarbsrc",), "an application's, which has a client of its own for it"),
     ("CamerasChanged HolderChanged Present Holder Generation SensorWidth SensorHeight DefaultFormatIndex Controls "
      "AvailableMetadataObjectTypes", ("camarbsrc",), "about cameras that the element does not show: a program that lists them asks the library"),

@@ -49,7 +49,8 @@ def build(folder, repository):
     said("flatpak", "--user", "remote-add", "--no-gpg-verify", "test", repository)
     said("flatpak", "--user", "install", "--noninteractive", "test", RUNTIME)
     said("flatpak", "build-init", app, APP, RUNTIME, RUNTIME, BRANCH)
-    for source, place in (("Tests/vm/sandboxed.py", "bin/mirror"), ("clients/examples/python/webcam.py", "bin/webcam"),
+    for source, place in (("Tests/vm/sandboxed.py", "bin/mirror"), ("Tests/vm/by_name.py", "bin/by-name"),
+                          ("clients/examples/python/webcam.py", "bin/webcam"),
                           ("clients/.build/libcamarb.so.1", "lib/libcamarb.so.1"),
                           *((f"clients/python/camarb/{name}", f"lib/python/camarb/{name}")
                             for name in ("__init__.py", "_client.py", "_library.py", "VERSION"))):

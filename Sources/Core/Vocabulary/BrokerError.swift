@@ -55,6 +55,7 @@ public struct BrokerError: Error, Hashable, Sendable {
         case unknownInterface = "org.freedesktop.DBus.Error.UnknownInterface"
         case unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
         case propertyReadOnly = "org.freedesktop.DBus.Error.PropertyReadOnly"
+        case nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
         case invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
         case noReply = "org.freedesktop.DBus.Error.NoReply"
         case failed = "org.freedesktop.DBus.Error.Failed"

@@ -4,6 +4,9 @@ import Glibc
 import System
 
 extension BusConnection {
+    /// Nanoseconds that a call waits for its answer, as with every D-Bus library, unless it says otherwise.
+    public static let callTimeMax: Int64 = 25_000_000_000
+
     /// A call whose answer the handler gets: the arguments, the peer's error, `.noReply` after `timeout`
     /// nanoseconds, or `.disconnected`. The handler is called exactly once, on the loop's thread, never from in here.
     ///
@@ -13,7 +16,7 @@ extension BusConnection {
     ///   - destination: a name, where the peer is a message bus.
     public func call(
         to destination: String? = nil, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
-        timeout: Int64 = 25_000_000_000, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+        timeout: Int64 = callTimeMax, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
         call(
             to: destination, path: path, interface: interface, member: member,
@@ -25,7 +28,7 @@ extension BusConnection {
     /// - Parameter signature: of all of it. Of the descriptors in it, `descriptors` are those that it has.
     public func call(
         to destination: String? = nil, path: String, interface: String, member: String, _ signature: String,
-        passing descriptors: [Int32] = [], timeout: Int64 = 25_000_000_000,
+        passing descriptors: [Int32] = [], timeout: Int64 = callTimeMax,
         _ body: @escaping (inout MessageWriter) -> Void,
         _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {

@@ -99,25 +99,29 @@ public final class BusConnection {
     /// - Parameter anonymous: For a server on a socketpair, whose ends may belong to different users, and which trusts its peer. A
     ///   server on a listening socket never wants this: then the peer must name the user the kernel says it is, and
     ///   nothing it sends is believed before it was looked at.
-    /// - Parameter keepers: They take a stranger's descriptors; nil: a stranger that passes one is disconnected.
+    /// - Parameter named: The user of a server's peer where the kernel does not name it, since the socket was made by this process.
+    /// - Parameter keepers: They take a stranger's descriptors; nil: a stranger that passes one is disconnected. A client that has
+    ///   them speaks to a message bus, on which strangers may send it what they like.
     public init(
         adopting descriptor: Int32, as role: Role, on loop: EventLoop, delegate: any BusConnectionDelegate,
-        anonymous: Bool = false, account: TurnAccount = .own, keepers: DescriptorKeepers? = nil
+        anonymous: Bool = false, named: UInt32? = nil, account: TurnAccount = .own, keepers: DescriptorKeepers? = nil
     ) throws(SystemFault) {
         isServer = role == .server
-        isStranger = isServer && !anonymous
+        isStranger = isServer ? !anonymous : keepers != nil
         socket = descriptor
-        var user: uid_t = 0
+        var user: uid_t = named ?? .max
         do throws(SystemFault) {
             traffic = try loop.part(BusTraffic.self)
-            if isStranger { try check(camarb_peer_user(descriptor, &user), "tell who connected") }
+            if isServer && isStranger && named == nil {
+                try check(camarb_peer_user(descriptor, &user), "tell who connected")
+            }
         } catch {
             if let keepers, isStranger { keepers.close(descriptor, user: .max) } else { Glibc.close(descriptor) }
             throw error
         }
         let peer: Intake.Peer = isStranger ? .stranger(user: user, keepers: keepers, traffic.held) : .trusted
         let gate = isServer ? AuthenticationGate(user: isStranger ? user : nil) : AuthenticationGate()
-        intake = Intake(socket: descriptor, gate: gate, peer: peer)
+        intake = Intake(socket: descriptor, gate: gate, peer: peer, isBus: isStranger && !isServer)
         self.loop = loop
         self.account = account
         number = traffic.turns.number()
@@ -141,7 +145,7 @@ public final class BusConnection {
         loop.defer { [self] in failCalls() }
     }
 
-    /// Bytes of one message of a trusted peer, header and body together. Set before the first turn.
+    /// Bytes of one message of a trusted peer or a bus, header and body together. Set before the first turn.
     public var messageBytesMax: Int {
         get { intake?.bytesMax ?? 0 }
         set { intake?.bytesMax = newValue }

@@ -168,6 +168,19 @@ extension BusMessage {
         }
     }
 
+    /// The `v` that comes next, where its value begins with this letter: what `read` makes of it. `nil` for another.
+    func readVariant<Value>(
+        of letter: Unicode.Scalar, _ read: () throws(BrokerError) -> Value
+    ) throws(BrokerError) -> Value? {
+        let around = try next("v") { reader throws(Malformed) in try reader.enter("v") }
+        let value = reader.letter.map({ Unicode.Scalar($0) }) == letter ? try read() : nil
+        return try next("v") { reader throws(Malformed) in
+            while reader.letter != nil { try reader.skip() }
+            try reader.leave(around)
+            return value
+        }
+    }
+
     /// Passes over as many values as there are letters, each of these types.
     public func skip(_ types: String) throws(BrokerError) {
         for type in types.utf8 {

@@ -7,6 +7,7 @@ import System
 ///     stranger: looked at ──▶ gate, or framer ──────────────▶ message; what it was made of is taken
 ///               something with descriptors ──▶ keeper, envelopes ──▶ message
 ///     trusted:  received, descriptors and all ──▶ gate, or framer ──▶ message
+///     bus:      as a stranger, but for answers, whose descriptors are received; a message that is too long is passed over
 ///
 /// Of a stranger, whether descriptors come along, how long a message is, whether it is time for messages at all: all is
 /// known before a byte is taken. So no file of the peer's comes into this process, and none is dropped by it either, which
@@ -23,29 +24,10 @@ package final class Intake {
     /// Descriptors of a trusted peer that no message has claimed yet: as many as the kernel passes with one.
     private static let unclaimedMax = 253
 
-    package enum Reading {
-        case nothing
-        /// Bytes were taken, and no message is whole by them. While the peer authenticates they may have an answer.
-        case part(answer: [UInt8])
-        /// From now on messages come.
-        case begun(AuthenticationGate, answer: [UInt8])
-        /// `isAll`: it was all that had arrived.
-        case message([UInt8], isAll: Bool)
-        case atKeeper
-        /// A message has come that brought more descriptors than one may, and nothing is left of it.
-        case refused(Refused)
-        case over(BusConnection.End)
-    }
-
-    package enum Peer {
-        /// - user: its own, by the kernel.
-        /// - keepers: `nil` where no peer passes descriptors; one that does is disconnected.
-        case stranger(user: UInt32, keepers: DescriptorKeepers?, HeldBytes)
-        case trusted
-    }
-
     private let socket: Int32
     private let peer: Peer
+    /// A message bus, which passes strangers' messages on: calls and signals are theirs, answers are to calls of our own.
+    private let isBus: Bool
     /// `nil` once messages come.
     private var gate: AuthenticationGate?
     private var framer: MessageFramer
@@ -81,24 +63,10 @@ package final class Intake {
         var tooMany: Int?
     }
 
-    /// A message whose header names descriptors that are not here.
-    package struct Refused {
-        let descriptors: Int
-        /// As much of it as has come, to its end.
-        fileprivate(set) var header: [UInt8] = []
-
-        /// The serial that an answer names; `nil` where none is wanted.
-        var serial: UInt32? {
-            // A call (1), without the flag by which it wants no answer (1).
-            guard header.count == MessageFramer.headerBytes, header[1] == 1, header[2] & 1 == 0 else { return nil }
-            let raw = header.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt32.self) }
-            return header[0] == UInt8(ascii: "l") ? UInt32(littleEndian: raw) : UInt32(bigEndian: raw)
-        }
-    }
-
     /// - Parameter socket: the peer's, which is read here and nowhere else. Taken over.
-    package init(socket: Int32, gate: AuthenticationGate, peer: Peer) {
-        (self.socket, self.gate, self.peer) = (socket, gate, peer)
+    /// - Parameter isBus: the stranger is a message bus.
+    package init(socket: Int32, gate: AuthenticationGate, peer: Peer, isBus: Bool = false) {
+        (self.socket, self.gate, self.peer, self.isBus) = (socket, gate, peer, isBus)
         switch peer {
         case .stranger:
             framer = MessageFramer()
@@ -219,11 +187,14 @@ package final class Intake {
         }
     }
 
+    /// The message's descriptors were received here, and by no keeper.
+    private var takesOwn: Bool { if case .trusted = peer { true } else { isBus && passed.isEmpty } }
+
     /// The descriptors of the message that has just arrived. Once: they are let go of with the message.
     /// - Parameter count: as many descriptors as its header says; of a stranger's message all are taken.
     /// - Returns: `nil`: it brought another number.
     func takeDescriptors(_ count: Int) -> (own: [Int32], passed: [PassedDescriptor])? {
-        if case .trusted = peer {
+        if takesOwn {
             guard count <= unclaimed.count else { return nil }
             if count == 0 { return ([], []) }
             defer { unclaimed.removeFirst(count) }
@@ -247,7 +218,12 @@ package final class Intake {
             if case .shut(let why) = open.progress { return .over(.unfit(why)) }
         } else {
             var ahead = framer
-            do throws(MessageFramer.Fault) { count = try ahead.take(bytes) } catch { return .over(end(of: error)) }
+            do throws(MessageFramer.Fault) { count = try take(bytes, &ahead).count } catch {
+                return .over(end(of: error))
+            }
+            if isBus && isBeginning && count > 1 && bytes[1] == BusMessage.Kind.answer.rawValue {
+                return receiveAnswer(count)
+            }
         }
         (isAtKeeper, isAllSeen) = (true, false)
         let copy = Array(bytes.prefix(count))
@@ -255,6 +231,16 @@ package final class Intake {
             self?.keeperRead(answer, isBeginning, copy)
         }
         return .atKeeper
+    }
+
+    /// An answer on a bus comes from whoever was called, and that is the bus itself or a service of the machine's.
+    /// - Parameter count: the bytes of it that have arrived.
+    private func receiveAnswer(_ count: Int) -> Reading {
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard bytes.withUnsafeMutableBytes({ receive($0) }) == count else { return .over(.disconnected) }
+        isAllSeen = false
+        taken = Taken(bytes: bytes, passed: [])
+        return .part(answer: [])
     }
 
     private func keeperRead(_ answer: DescriptorKeepers.Answer, _ isBeginning: Bool, _ bytes: [UInt8]) {
@@ -287,7 +273,24 @@ package final class Intake {
     }
 
     private func frame(_ bytes: UnsafeRawBufferPointer) -> (count: Int, end: BusConnection.End?) {
-        do throws(MessageFramer.Fault) { return (try framer.take(bytes), nil) } catch { return (0, end(of: error)) }
+        do throws(MessageFramer.Fault) {
+            let (count, isTooLong) = try take(bytes, &framer)
+            if isTooLong { refused = Refused(descriptors: 0) }
+            return (count, nil)
+        } catch { return (0, end(of: error)) }
+    }
+
+    /// - Returns: of a bus's message also that it is too long, since its sender is not the one who would be disconnected.
+    private func take(
+        _ bytes: UnsafeRawBufferPointer, _ framer: inout MessageFramer
+    ) throws(MessageFramer.Fault) -> (count: Int, isTooLong: Bool) {
+        do throws(MessageFramer.Fault) { return (try framer.take(bytes), false) } catch {
+            guard isBus, case .tooLong = error else { throw error }
+            let most = framer.bytesMax
+            framer.bytesMax = MessageFramer.trustedBytesMax
+            defer { framer.bytesMax = most }
+            return (try framer.take(bytes), true)
+        }
     }
 
     private func end(of fault: MessageFramer.Fault) -> BusConnection.End {
@@ -307,7 +310,8 @@ package final class Intake {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         if let refused { return passOver(bytes, refused) }
         if case .stranger(let user, _, let room) = peer {
-            let change = framer.unfinishedBytes - held
+            // A bus begins one message at a time, whose own bound is enough.
+            let change = isBus ? 0 : framer.unfinishedBytes - held
             held += change
             guard change == 0 || room.hold(change, of: user) else {
                 return .over(.unfit("user \(user) has begun more messages than there is room for until they are whole"))
@@ -325,9 +329,10 @@ package final class Intake {
     private func passOver(_ bytes: UnsafeRawBufferPointer, _ message: Refused) -> Reading {
         var message = message
         message.header += bytes.prefix(MessageFramer.headerBytes - message.header.count)
-        setWholeBy(Self.wholeTimeMaxWithDescriptors)
+        setWholeBy(isBus ? Self.wholeTimeMax : Self.wholeTimeMaxWithDescriptors)
         refused = framer.isBetween ? nil : message
-        return framer.isBetween ? .refused(message) : .part(answer: [])
+        // A bus would have an answer that names its receiver.
+        return framer.isBetween && !isBus ? .refused(message) : .part(answer: [])
     }
 
     private func setWholeBy(_ time: Int64) {

@@ -68,9 +68,9 @@ public final class MessageBus {
         package var pauseMin: Int64 { self == .system ? 1_000_000_000 : 250_000_000 }
         package var pauseMax: Int64 { self == .system ? 60_000_000_000 : 30_000_000_000 }
 
-        /// On a user's bus every program of that user's may send what it likes: nothing that concerns camarb is longer
-        /// than a permission store of ten thousand apps.
-        var messageBytesMax: Int? { self == .system ? nil : 1 << 20 }
+        /// Whoever is on a bus may send what it likes: nothing that concerns camarb is longer than a permission store of ten
+        /// thousand apps, or a list of all login sessions that logind may have.
+        static let messageBytesMax = 1 << 20
     }
 
     public let kind: Kind
@@ -78,7 +78,9 @@ public final class MessageBus {
     private let paths: [String]
     private let loop: EventLoop
     private weak var delegate: (any MessageBusDelegate)?
-    private var connection: BusConnection?
+    private let keepers: DescriptorKeepers?
+    private let account: TurnAccount
+    public private(set) var connection: BusConnection?
     private var timer: Timer?
     private var pause: Int64
     private var isClosed = false
@@ -87,10 +89,13 @@ public final class MessageBus {
 
     /// Connects in the next turn of the loop, so that the delegate is told of nothing from inside here.
     /// - Parameter address: nil: where the bus of that kind is.
+    /// - Parameter keepers: They take descriptors that come with others' calls and signals, and those of answers alone come into
+    ///   this process; nil: all do.
     public init(
-        _ kind: Kind, address: String? = nil, on loop: EventLoop, delegate: any MessageBusDelegate
+        _ kind: Kind, address: String? = nil, on loop: EventLoop, delegate: any MessageBusDelegate,
+        account: TurnAccount = .own, keepers: DescriptorKeepers? = nil
     ) throws(SystemFault) {
-        self.kind = kind
+        (self.kind, self.account, self.keepers) = (kind, account, keepers)
         paths = (address ?? kind.address).map(SocketAddress.busPaths(in:)) ?? []
         self.loop = loop
         self.delegate = delegate
@@ -114,10 +119,11 @@ public final class MessageBus {
     /// The handler is called once, later; with `.disconnected` when there is no bus.
     public func call(
         _ destination: String, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
-        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+        timeout: Int64 = BusConnection.callTimeMax, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
         guard let connection else { return failed(handler) }
-        connection.call(to: destination, path: path, interface: interface, member: member, arguments, handler)
+        connection.call(
+            to: destination, path: path, interface: interface, member: member, arguments, timeout: timeout, handler)
     }
 
     /// The same, with what `body` appends.
@@ -138,9 +144,10 @@ public final class MessageBus {
 
     /// Asks the bus itself.
     public func askBus(
-        _ member: String, _ arguments: [WireValue] = [], _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+        _ member: String, _ arguments: [WireValue] = [], timeout: Int64 = BusConnection.callTimeMax,
+        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
-        call(Self.name, path: Self.path, interface: Self.name, member: member, arguments, handler)
+        call(Self.name, path: Self.path, interface: Self.name, member: member, arguments, timeout: timeout, handler)
     }
 
     /// Lets the bus say when a name has another owner.
@@ -173,8 +180,9 @@ public final class MessageBus {
                 continue
             }
             do throws(SystemFault) {
-                connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
-                if let most = kind.messageBytesMax { connection?.messageBytesMax = most }
+                connection = try BusConnection(
+                    adopting: descriptor, as: .client, on: loop, delegate: self, account: account, keepers: keepers)
+                connection?.messageBytesMax = Kind.messageBytesMax
                 return
             } catch { fault = "\(error)" }
         }

@@ -41,6 +41,8 @@ public final class Broker {
     private(set) var publisher: Publisher!
     private(set) var dispatcher: Dispatcher!
     private(set) var properties: PropertyNotifier!
+    /// `nil` where the broker has no name on the system bus.
+    private(set) var systemName: SystemName?
 
     public convenience init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
         try self.init(options, recorders: nil, on: loop)
@@ -72,6 +74,7 @@ public final class Broker {
         for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
         if let path = options.trace { publisher.traceFile = try TraceFile(self, path: path) }
         try desktops.begin()
+        systemName = try SystemName(of: self, address: options.systemBusAddress)
         listeners = try clients.listen()
         try cameras.begin()
         ServiceManager.ready(status: publisher.statusLine)
@@ -87,6 +90,7 @@ public final class Broker {
     public func stop() {
         ServiceManager.stopping()
         listeners = []
+        systemName?.leave()
         cameras.stop()
         clients.disconnectAll()
         publisher.traceFile?.end()

@@ -26,8 +26,9 @@ public struct BrokerOptions: Sendable {
     /// Every camera of the machine is served, beside the named ones.
     public var followsCameras = false
     public var recorder: String?
-    /// The D-Bus address of the machine's bus, for logind; empty where it is not asked, `nil` for the usual one.
+    /// The D-Bus address of the machine's bus, for logind and the broker's name; empty where it is not used, `nil` for the usual one.
     public var systemBus: String?
+    var systemBusAddress: String { systemBus ?? MessageBus.Kind.systemAddress }
     /// The folder of the users' answers; `nil` where none are kept, as in tests.
     package var answers = AnswerStore.usualFolder
     /// The folder of the `proc` and `sys` with the machine's pressure; empty for the machine's own. For tests.
@@ -64,6 +65,7 @@ public struct BrokerOptions: Sendable {
             while let flag = flags.next() {
                 switch flag {
                 case "-h", "--help": if try flags.isThere() { return .show(help) }
+                case "--interface": return .show(try interface(try flags.value("an interface")))
                 case "--version": if try flags.isThere() { return .show("camarbd \(Release.version)\n") }
                 case "--socket": options.socket = try flags.value("a path")
                 case "--policy": options.policy = try flags.value("a file")
@@ -169,6 +171,14 @@ public struct BrokerOptions: Sendable {
                 + "\(CameraPlaces.names.joined(separator: ", ")), and files by their whole path.")
     }
 
+    private static func interface(_ name: String) throws(Mistake) -> String {
+        guard let found = Interface.publicInterfaces.first(where: { $0.name == name }) else {
+            let names = Interface.publicInterfaces.map(\.name).joined(separator: ", ")
+            throw Mistake("--interface is \(name.quotedShort); it takes \(names).")
+        }
+        return found.introspectionFile
+    }
+
     static let help = """
         camarbd decides which app may use a camera, and interrupts and resumes the others.
 
@@ -197,8 +207,8 @@ public struct BrokerOptions: Sendable {
           --system-bus ADDRESS  where logind reports which login session is active and when the machine sleeps; without
                             it $DBUS_SYSTEM_BUS_ADDRESS or \(MessageBus.Kind.usualSystemAddress); "" asks nobody
           --service         started by the service manager, for all users: of facts that concern everybody, root alone
-                            is believed, not this program's own user; and a recorder core behind a socket has to be
-                            a unit camrecorder@….service
+                            is believed, not this program's own user; a recorder core behind a socket has to be
+                            a unit camrecorder@….service; and the broker has the name \(SystemName.name) on the system bus
           --machine FOLDER  read how hard the machine is pressed from FOLDER/proc and FOLDER/sys. For tests
           --weak-identities know clients by the numbers of their processes alone, as on Linux before 6.5. For tests
           --patience N      wait N times as long as usual for recorder cores, and start them so. For tests
@@ -210,6 +220,7 @@ public struct BrokerOptions: Sendable {
           --trace-size SIZE begin the next file after so much (16M; 64K to 128M)
           --max-connections N           connections in all (512), an eighth of them for root
           --max-connections-per-user N  connections of one user, while others have few (64)
+          --interface NAME  print the description of an interface, such as org.camarb.Broker1, for D-Bus tools
           --version, --help
 
         Try it:

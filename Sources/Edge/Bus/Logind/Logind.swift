@@ -49,10 +49,13 @@ public final class Logind {
     public private(set) var sleepDelay = Logind.usualSleepDelay
 
     /// - Parameter address: the system bus's.
-    public init(address: String, on loop: EventLoop, delegate: any LogindDelegate) throws(SystemFault) {
+    /// - Parameter keepers: as those of `MessageBus`.
+    public init(
+        address: String, on loop: EventLoop, delegate: any LogindDelegate, keepers: DescriptorKeepers? = nil
+    ) throws(SystemFault) {
         self.delegate = delegate
         again = try loop.addTimer { [unowned self] in findOwner() }
-        bus = try MessageBus(.system, address: address, on: loop, delegate: self)
+        bus = try MessageBus(.system, address: address, on: loop, delegate: self, keepers: keepers)
     }
 
     deinit { letSleep() }

@@ -34,6 +34,11 @@ package struct AppIdentity {
         return of(pid, user: user, process)?.name
     }
 
+    /// Whether a process is Flatpak's proxy for D-Bus outside of any sandbox's control group: nothing tells for which app it speaks.
+    package static func isProxyOfNobody(_ pid: Int32) -> Bool {
+        command(pid) == "xdg-dbus-proxy" && !ControlGroup(path: controlGroup(pid) ?? "").isSandbox
+    }
+
     /// A process's parent and user; `nil` when it is gone.
     package static func owner(of pid: Int32) -> (parent: Int32, user: UInt32)? {
         var parent: pid_t = 0

@@ -12,6 +12,28 @@ public struct PeerCredentials {
     /// names the process itself.
     public var weak: WeakIdentity?
 
+    /// The facts about the process behind a connection to a message bus, by the bus's word.
+    /// - Parameter process: `nil` where the bus knows the process by its number only: the identity is weak then.
+    /// - Parameter moment: when a call of its had arrived, in nanoseconds of CLOCK_BOOTTIME.
+    /// - Throws: when the process has ended, or another one may have its number.
+    public init(
+        ofUser user: UInt32, pid: Int32, _ process: ProcessHandle?, calledBy moment: Int64
+    ) throws(SystemFault) {
+        guard let handle = process ?? ProcessHandle(opening: pid), pid > 0 else {
+            throw SystemFault("tell who called", ESRCH)
+        }
+        // The bus does not mark the primary group among the groups, and nothing reads it of such a process.
+        (self.pid, uid, gid, self.process) = (pid, user, .max, handle)
+        if process == nil {
+            guard let facts = ProcessFacts(of: pid), WeakIdentity.mayHaveConnected(facts, as: user, by: moment) else {
+                throw SystemFault("tell who called: process \(pid) is not the one that did", ESRCH)
+            }
+            weak = WeakIdentity(facts)
+        }
+        // Last of all: while the process lives, its number was its own.
+        guard handle.isAlive else { throw SystemFault("tell who called", ESRCH) }
+    }
+
     /// - Parameter byNumber: As on a kernel that names no process itself; for tests.
     /// - Throws: when the peer cannot be named, also because it is gone: refuse it then.
     public init(ofSocket descriptor: Int32, byNumber: Bool = false) throws(SystemFault) {

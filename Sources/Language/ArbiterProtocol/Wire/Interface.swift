@@ -105,11 +105,25 @@ package struct Interface: Sendable {
     package func method(_ name: String) -> Method? { methods.first { $0.name == name } }
     package func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
 
+    /// The first lines of a description, of an object or of an interface by itself.
+    package static let introspectionHead = """
+        <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+        <node>
+
+        """
+    package static let introspectionEnd = "</node>\n"
+
+    /// A file for `/usr/share/dbus-1/interfaces`.
+    package var introspectionFile: String { Self.introspectionHead + introspectionXML + Self.introspectionEnd }
+
+    /// The part of `Introspect` that is the same for every object with this interface, and of the file.
     package var introspectionXML: String {
-        var xml = " <interface name=\"\(name)\">\n"
+        var xml = " <interface name=\"\(name)\">\n" + Self.words(summary, indent: "  ")
         for method in methods {
             xml += "  <method name=\"\(method.name)\">\n"
             xml += Self.arguments(method.takes, "in", says: true) + Self.arguments(method.gives, "out", says: true)
+            xml += Self.words(method.summary)
             // GLib's generator needs it for descriptors.
             if (method.takes + method.gives).contains(where: { $0.type.contains("h") }) {
                 xml += "   <annotation name=\"org.gtk.GDBus.C.UnixFD\" value=\"true\"/>\n"
@@ -118,15 +132,29 @@ package struct Interface: Sendable {
         }
         for signal in signals {
             xml += "  <signal name=\"\(signal.name)\">\n"
-            xml += Self.arguments(signal.carries, "out", says: false) + "  </signal>\n"
+            xml += Self.arguments(signal.carries, "out", says: false) + Self.words(signal.summary) + "  </signal>\n"
         }
         for property in properties {
             xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\">\n"
             // On each property, since busctl passes over that of the interface.
             xml += "   <annotation name=\"\(Self.emitsChanged)\" value=\"\(property.changes.rawValue)\"/>\n"
-            xml += Self.qtType(of: property.type, "") + "  </property>\n"
+            xml += Self.qtType(of: property.type, "") + Self.words(property.summary) + "  </property>\n"
         }
         return xml + " </interface>\n"
+    }
+
+    /// A sentence as GLib's generator reads it.
+    private static func words(_ summary: String, indent: String = "   ") -> String {
+        let escaped = summary.reduce(into: "") { text, character in
+            switch character {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            case ">": text += "&gt;"
+            case "\"": text += "&quot;"
+            default: text.append(character)
+            }
+        }
+        return "\(indent)<annotation name=\"org.gtk.GDBus.DocString\" value=\"\(escaped)\"/>\n"
     }
 
     private static func arguments(_ arguments: [Argument], _ direction: String, says: Bool) -> String {

@@ -25,6 +25,11 @@ extension Interface {
               Which apps hold and wait for cameras, and why; “Keys of a status” lists them. Other users' sessions show
               only where they are, and whether they run. The first 64 sessions; where `moreSessions` of `broker` is
               true, `GetSessions` has the others. `waiting` and `sharers` of a camera list the first 64.
+            OpenConnection() → connection h
+              On the system bus alone: one end of a new connection to the broker, for a program that does not reach its
+              socket. From its authentication on it is as one to the socket. It counts as the process that called, by
+              the bus's word, and ends with that process, whoever has the descriptor by then. `AccessDenied` for a
+              proxy that is in no app's sandbox; at most two calls of a sender wait at once.
             GetSessions(after t) → sessions aa{sv}, more b
               Sessions as in `GetStatus`, in the order of their ids: at most 64 with an id greater than `after`, and
               whether there are more.

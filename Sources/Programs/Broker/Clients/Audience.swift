@@ -12,6 +12,8 @@ final class Audience {
         var isSilentUntil: Int64?
     }
     private var listeners: [Listener] = []
+    /// The listeners on the system bus, as one client: the bus passes each signal on to the programs that asked for it.
+    var visitor: BrokerClient?
 
     /// From connecting until a client without a call counts as one that only listens, in nanoseconds. Until then it misses only
     /// changes whose beginning it could not have known.
@@ -59,6 +61,11 @@ final class Audience {
                 if let reduced { listener.connection.send(reduced) }
             }
         }
+        guard let visitor, visitor.connection.isReady, let told = mayKnow(visitor.uid) ? arguments : others else {
+            return
+        }
+        visitor.connection.signal(
+            path: ObjectPath.broker, interface: InterfaceName.broker, member: member, told)
     }
 }
 

@@ -22,6 +22,8 @@ final class BrokerClient: SlowAsker {
     /// Its name in traces: its app's, with a number where several clients have it.
     var name = ""
     var isGone = false
+    /// The client that stands for all callers by the broker's name on the system bus. It has no process and no user, and is never an app.
+    let isVisitor: Bool
     var listenerIndex = 0
     var sessions: [SessionID] = []
     var isSubscribed = false
@@ -66,6 +68,13 @@ final class BrokerClient: SlowAsker {
         self.connection = connection
         self.groups = groups
         (pid, uid, process, weak) = (credentials.pid, credentials.uid, credentials.process, credentials.weak)
+        isVisitor = false
+    }
+
+    init(visitorOn connection: BusConnection) {
+        (id, self.connection, groups, isVisitor) = (ClientID(0), connection, [], true)
+        // No user has this number, and no process this handle.
+        (pid, uid, process) = (0, .max, ProcessHandle(owning: -1))
     }
 
     func withMore() -> More {

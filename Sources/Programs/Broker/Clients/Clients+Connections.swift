@@ -16,21 +16,46 @@ extension Clients: BusConnectionDelegate {
             keepers.close(descriptor, user: .max)
             return
         }
+        let groups = PeerGroups.of(descriptor, primary: credentials.gid)
+        // The journal has the refusal, and a socket is told by its end.
+        try? admit(descriptor, credentials, groups)
+    }
+
+    /// Makes a connection for a process that did not connect, and has that process's identity all the same.
+    /// - Returns: its end, which is as a socket that has connected: to be authenticated, and blocking. The caller's to pass and close.
+    func connect(_ credentials: PeerCredentials, groups: [UInt32]) throws(BrokerError) -> Int32 {
+        let (ours, theirs): (Int32, Int32)
+        do throws(SystemFault) { (ours, theirs) = try UnixPair.make() } catch {
+            throw BrokerError(.outOfResources, "The connection could not be made: \(error).")
+        }
+        do throws(BrokerError) { try admit(ours, credentials, groups, isOwnSocket: true) } catch {
+            close(theirs)
+            throw error
+        }
+        _ = fcntl(theirs, F_SETFL, fcntl(theirs, F_GETFL) & ~O_NONBLOCK)
+        return theirs
+    }
+
+    /// - Parameter descriptor: taken over.
+    /// - Parameter isOwnSocket: this process has made it, so that the kernel's word about its peer is of this process.
+    private func admit(
+        _ descriptor: Int32, _ credentials: PeerCredentials, _ groups: [UInt32], isOwnSocket: Bool = false
+    ) throws(BrokerError) {
         do throws(Budgets.Refusal) { try budgets.charge(.connections, to: credentials.uid) } catch {
             refusedConnection("process \(credentials.pid): \(error.sentence)\(error.flag)", of: credentials.uid)
             keepers.close(descriptor, user: credentials.uid)
-            return
+            throw BrokerError(.limitExceeded, "\(error.sentence) Close one first.")
         }
         lastClient += 1
         let id = lastClient
         do throws(SystemFault) {
             let connection = try BusConnection(
                 adopting: descriptor, as: .server, on: broker.loop, delegate: self,
+                named: isOwnSocket ? credentials.uid : nil,
                 account: .user(credentials.uid, isFirst: trust.isTrusted(credentials.uid)), keepers: keepers)
             connection.tag = id
             let client = BrokerClient(
-                id: ClientID(id), connection: connection, credentials: credentials,
-                groups: PeerGroups.of(descriptor, primary: credentials.gid))
+                id: ClientID(id), connection: connection, credentials: credentials, groups: groups)
             all[id] = client
             broker.audience.add(client)
             try processes?.add(client.process, tag: id)
@@ -42,6 +67,7 @@ extension Clients: BusConnectionDelegate {
             } else {
                 budgets.release(.connections, of: credentials.uid)
             }
+            throw BrokerError(.outOfResources, "The connection could not be made: \(error).")
         }
     }
 

@@ -61,6 +61,14 @@ extension MethodTables {
         "GetStatus": { (broker, request, reader) throws(BrokerError) in
             try broker.cameras.whenKnown(request) { broker.inquiries.answerStatus(request) }
         },
+        "OpenConnection": { (broker, request, reader) throws(BrokerError) in
+            guard let name = broker.systemName, request.client.isVisitor else {
+                throw BrokerError(
+                    .accessDenied,
+                    "This is a connection to the broker; OpenConnection is for callers on the system bus.")
+            }
+            try name.open(request)
+        },
         "GetSessions": { (broker, request, reader) throws(BrokerError) in
             let last = SessionID(try reader.uint64("after"))
             try broker.cameras.whenKnown(request) { broker.inquiries.answerSessions(after: last, request) }

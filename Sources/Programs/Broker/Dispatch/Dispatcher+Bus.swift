@@ -3,12 +3,12 @@ import Bus
 import Glibc
 import System
 
-/// The bus that is not there. Libraries that expect one call it before anything else. It has two names, the broker's `:1.0`
-/// and the caller's own; a request for another name has no true answer.
+/// The bus that is not there. Libraries that expect one call it before anything else. It has the broker's two names, the bus's and
+/// the caller's own, and gives no other: who has a name here would learn nothing from that.
 extension Dispatcher {
     private static let busName = "org.freedesktop.DBus"
     private static let ownName = BusMessage.serverName
-    private static let wellKnownName = "org.camarb"
+    private static let wellKnownName = SystemName.name
 
     func busMethod(_ request: Request) throws(BrokerError) {
         let message = request.message
@@ -31,12 +31,21 @@ extension Dispatcher {
             client.connection.wanted?.remove(rule)
             request.answer()
         case "GetNameOwner": request.answer([.string(try owner(of: message, client))])
-        case "NameHasOwner":
-            let names = [Self.busName, Self.ownName, Self.wellKnownName, client.uniqueName]
-            request.answer([.boolean(names.contains(try name(of: message)))])
-        case "StartServiceByName": request.answer([.uint32(2)])  // It runs already.
-        case "ListNames": request.answer([.strings([Self.busName, Self.ownName, client.uniqueName])])
-        case "ListActivatableNames", "ListQueuedOwners": request.answer([.strings([])])
+        case "NameHasOwner": request.answer([.boolean(owner(of: try name(of: message), client) != nil)])
+        case "StartServiceByName":
+            try message.require("su", of: "\(Self.busName).\(member)")
+            _ = try requireOwner(of: try message.readString(), client)
+            request.answer([.uint32(2)])  // It runs already.
+        case "ListNames":
+            request.answer([.strings([Self.busName, Self.ownName, Self.wellKnownName, client.uniqueName])])
+        case "ListActivatableNames": request.answer([.strings([])])
+        case "ListQueuedOwners": request.answer([.strings([try owner(of: message, client)])])
+        case "RequestName":
+            throw BrokerError(
+                .accessDenied,
+                "This is a connection to camarbd alone, and no bus on which a name could be had; ask a message bus for one."
+            )
+        case "ReleaseName": request.answer([.uint32(owner(of: try name(of: message), client) == nil ? 2 : 3)])
         case "GetId": request.answer([.string(LoginSessions.machineID ?? String(repeating: "0", count: 32))])
         case "GetConnectionUnixUser", "GetConnectionUnixProcessID", "GetConnectionCredentials":
             let isCaller = try owner(of: message, client) == client.uniqueName
@@ -66,10 +75,26 @@ extension Dispatcher {
         return try message.readString()
     }
 
-    /// Any other name that a client has for the broker is the broker's.
     private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {
-        let name = try name(of: message)
-        return name == client.uniqueName || name == Self.busName ? name : Self.ownName
+        try requireOwner(of: try name(of: message), client)
+    }
+
+    private func requireOwner(of name: String, _ client: BrokerClient) throws(BrokerError) -> String {
+        guard let owner = owner(of: name, client) else {
+            throw BrokerError(
+                .nameHasNoOwner,
+                "Nobody here is called \(name.quotedShort); \(Self.wellKnownName), \(Self.busName) and your own "
+                    + "\(client.uniqueName) are there.")
+        }
+        return owner
+    }
+
+    private func owner(of name: String, _ client: BrokerClient) -> String? {
+        switch name {
+        case client.uniqueName, Self.busName: name
+        case Self.wellKnownName, Self.ownName: Self.ownName
+        default: nil
+        }
     }
 
     /// A monitor waits to lose its name; then it shows what it receives: broad news, decisions, and properties that change,

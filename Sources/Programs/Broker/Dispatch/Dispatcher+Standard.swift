@@ -92,26 +92,21 @@ extension Dispatcher {
     }
 
     private func introspect(_ path: String, _ object: BusObject, for client: BrokerClient) -> String {
-        var xml = """
-            <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
-             "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
-            <node>
-
-            """
+        var xml = Interface.introspectionHead
         for table in tables(of: object) { xml += table.interface.introspectionXML }
         let names = StandardInterface.names(of: object)
         xml += StandardInterface.introspectableXML
         if names.contains(StandardInterface.properties) { xml += StandardInterface.propertiesXML }
         if names.contains(StandardInterface.objectManager) { xml += StandardInterface.objectManagerXML }
         for child in children(of: path, for: client) { xml += " <node name=\"\(child)\"/>\n" }
-        return xml + "</node>\n"
+        return xml + Interface.introspectionEnd
     }
 
     private func children(of path: String, for client: BrokerClient) -> [String] {
         let prefix = path == "/" ? "/" : path + "/"
         let paths =
-            [ObjectPath.broker, ObjectPath.shell, ObjectPath.cameras, ObjectPath.sessions] + cameras.paths
-            + client.sessions.map { ObjectPath.session($0) }
+            [ObjectPath.broker, ObjectPath.cameras] + (client.isVisitor ? [] : [ObjectPath.shell, ObjectPath.sessions])
+            + cameras.paths + client.sessions.map { ObjectPath.session($0) }
         var names: [String] = []
         for path in paths where path.hasPrefix(prefix) {
             let name = String(path.dropFirst(prefix.count).prefix { $0 != "/" })
@@ -125,7 +120,8 @@ extension Dispatcher {
         request.answerLater()
         guard request.message.expectsAnswer else { return }
         broker.properties.isRead(by: client)
-        var objects: [(path: String, object: BusObject)] = [(ObjectPath.broker, .broker), (ObjectPath.shell, .shell)]
+        var objects: [(path: String, object: BusObject)] = [(ObjectPath.broker, .broker)]
+        if !client.isVisitor { objects.append((ObjectPath.shell, .shell)) }
         objects += cameras.order.filter { $0.capabilities != nil }.map { (ObjectPath.camera($0.camera), .camera($0)) }
         objects += client.sessions.map { (ObjectPath.session($0), .session($0, of: client)) }
         request.message.answer("a{oa{sa{sv}}}") { writer in
@@ -156,6 +152,7 @@ extension Dispatcher {
         where client.connection.isReady && !broker.audience.isSilent(client) {
             objectAdded(ObjectPath.camera(link.camera), .camera(link), client)
         }
+        if let visitor = broker.audience.visitor { objectAdded(ObjectPath.camera(link.camera), .camera(link), visitor) }
     }
 
     func objectAdded(_ session: SessionID, _ client: BrokerClient) {

@@ -133,7 +133,7 @@ final class Dispatcher: BrokerPart {
     private func object(at path: String, for client: BrokerClient) throws(BrokerError) -> BusObject {
         switch path {
         case ObjectPath.broker: return .broker
-        case ObjectPath.shell: return .shell
+        case ObjectPath.shell where !client.isVisitor: return .shell
         case ObjectPath.root: return .root
         case "/", "/org", "/org/freedesktop", "/org/freedesktop/DBus", ObjectPath.cameras, ObjectPath.sessions:
             return .node

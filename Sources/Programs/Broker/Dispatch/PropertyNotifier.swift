@@ -125,7 +125,7 @@ final class PropertyNotifier: BrokerPart {
         guard before != facts else { return }
         known.cameras[link.camera] = facts
         guard let before else { return }
-        for client in clients.values where client.readsProperties {
+        forEachReader { client in
             // Two apps of another user look the same to the client.
             let changed = shown(facts, to: client).changed(since: shown(before, to: client))
             send(client, ObjectPath.camera(link.camera), InterfaceName.camera, changed)
@@ -138,9 +138,12 @@ final class PropertyNotifier: BrokerPart {
         let changed = all.changed(since: known.broker ?? all)
         known.broker = all
         if changed.values.isEmpty { return }
-        for client in clients.values where client.readsProperties {
-            send(client, ObjectPath.broker, InterfaceName.broker, (changed.values, []))
-        }
+        forEachReader { send($0, ObjectPath.broker, InterfaceName.broker, (changed.values, [])) }
+    }
+
+    private func forEachReader(_ body: (BrokerClient) -> Void) {
+        for client in clients.values where client.readsProperties { body(client) }
+        if let visitor = broker.audience.visitor, visitor.readsProperties { body(visitor) }
     }
 
     private func send(

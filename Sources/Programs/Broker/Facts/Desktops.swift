@@ -24,7 +24,7 @@ final class Desktops: BrokerPart {
         pressure = try PressureObserver(self, on: broker.loop) { files.read() }
         pressure?.policyChanged()
         calendar = try CalendarObserver(self, on: broker.loop)
-        logins = try LoginSessionObserver(self, address: broker.options.systemBus ?? MessageBus.Kind.systemAddress)
+        logins = try LoginSessionObserver(self, address: broker.options.systemBusAddress)
     }
 
     /// After each step: facts that only count while somebody asks for a camera, or the machine waits to sleep.

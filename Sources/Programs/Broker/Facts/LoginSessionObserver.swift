@@ -45,7 +45,8 @@ final class LoginSessionObserver {
             return
         }
         sleepDeadline = try desktops.broker.loop.addTimer { [unowned self] in sleepTimePassed() }
-        logind = try Logind(address: address, on: desktops.broker.loop, delegate: self)
+        logind = try Logind(
+            address: address, on: desktops.broker.loop, delegate: self, keepers: desktops.broker.clients.keepers)
     }
 
     /// A process that its user's own manager started is in the session that its user looks at.
