@@ -8,11 +8,12 @@ SAY_HOW_LONG = @[ -e .build/release/camclient ] || echo "The first build takes a
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-interop test-debian13 test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-interop test-debian13 test-desktop test-vm demo pictures verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "                       (CAMERA=v4l2:IDENTITY: with a camera of this machine; camrecorder --list-cameras)"
+	@echo "make pictures          the pictures of README.md, in docs/pictures"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make test-debian13     what depends on the release of Debian, on Debian 13, in a root that debootstrap makes; an hour the first time"
 	@echo "make planted-bugs      plants every known bug, and requires that its test finds it; half an hour"
@@ -142,6 +143,12 @@ demo:
 	@[ -e .build/release/camclient ] || echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."
 	@make/compile $(if $(wildcard .build/release/camclient),,--debug) camclient camarbd camrecorder camkeeper camwriter
 	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
+
+# docs/pictures; nothing else needs them to be made again, and a claim says when they are no longer what the programs do.
+pictures:
+	@make/packages programs pictures
+	$(SWIFT_BUILD) camclient camarbd camrecorder camkeeper camwriter
+	@docs/pictures/run
 
 bench:
 	@make/packages build bench

@@ -285,7 +285,7 @@ struct WireTests {
         "A camera that is named by its node's number, or by nothing, is refused with what to write",
         arguments: [
             ("v4l2:video3", "names a node, whose number changes"),
-            ("v4l2:", "is no camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY."),
+            ("v4l2:", "is not a camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY."),
         ])
     func badSpecs(spec: String, words: String) {
         let error = #expect(throws: BrokerError.self) { try CameraSpec(parsing: spec) }

@@ -76,7 +76,7 @@ import Testing
         try folder.write("name = 3\n", to: "p.toml")
         process.signal(SIGHUP)
         try process.wait("the complaint") { told("Degraded").count == 1 }
-        #expect(told("Degraded")[0].string?.contains("p.toml is no valid policy") == true)
+        #expect(told("Degraded")[0].string?.contains("p.toml is not a valid policy") == true)
         try folder.write("name = \"two\"" + Self.policy.dropFirst("name = \"one\"".count), to: "p.toml")
         process.signal(SIGHUP)
         try process.wait("the other policy") { told("PolicyName") == [.string("two")] }

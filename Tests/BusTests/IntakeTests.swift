@@ -146,7 +146,7 @@ import Testing
         #expect(findings.count == 2 * count)
         let wanted = PassedDescriptor.File(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         #expect(findings.first??.file == wanted && findings.first??.noFile == nil)
-        #expect(findings.last??.noFile == "is no regular file" && findings.last??.noMicrophone == "is a device")
+        #expect(findings.last??.noFile == "is not a regular file" && findings.last??.noMicrophone == "is a device")
     }
 
     @Test func aKeeperThatIsNotThereCannotBeStartedOrEndsCostsTheConnectionAndNoMore() throws {

@@ -263,4 +263,4 @@ def terminal():
         asked(daemon)
         apps("deny", "spy")
         assert "denied   spy" in apps("answers")
-        assert "is no regular file" in daemon.said() and daemon.answers.is_fifo(), daemon.said()
+        assert "is not a regular file" in daemon.said() and daemon.answers.is_fifo(), daemon.said()

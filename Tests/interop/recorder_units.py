@@ -103,7 +103,7 @@ def units():
             session.call("StopRunning")
             assert recorders.ended(stuck) == -signal.SIGKILL
         with RecorderSocket(group=other) as recorders, recorders.daemon("--service") as daemon:
-            wait_until("it to be refused", lambda: f"in “{other}”, which is no unit" in daemon.said())
+            wait_until("it to be refused", lambda: f"in “{other}”, which is not a unit" in daemon.said())
             assert recorders.ended(recorders.processes[0]) == 0, "a process that is no unit was signalled"
 
 

@@ -4,7 +4,7 @@ public import Vocabulary
 /// As the core notes it, without words.
 package typealias CoreVerdict = Verdict
 
-/// Why a decision fell as it did.
+/// Why a decision was made.
 public struct Explanation: Sendable {
     public var decision: DecisionID
     public var at: Moment

@@ -84,7 +84,7 @@ public struct History: Sendable {
 
     private func isKept(_ id: DecisionID) -> Bool { id > forgotten && id <= latest && latest - id < Self.decisionsMax }
 
-    /// Why a decision fell as it did, and what would have changed it.
+    /// Why a decision was made, and what would have changed it.
     ///
     /// An old decision costs no more than the last one. The search takes `AlterationSearch.attemptsMax` steps of a copy at most,
     /// however many sessions the decision is about.

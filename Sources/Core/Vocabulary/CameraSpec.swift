@@ -51,7 +51,7 @@ public enum CameraSpec: Hashable, Sendable {
         } else {
             throw BrokerError(
                 .invalidValue,
-                "\(text.quotedShort) is no camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY.")
+                "\(text.quotedShort) is not a camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY.")
         }
     }
 

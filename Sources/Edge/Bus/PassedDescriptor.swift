@@ -61,7 +61,7 @@ public final class PassedDescriptor {
         if found.fault == camarb_file_good.rawValue { return nil }
         if microphoneFault == nil { return "is a socket, no regular file" }
         return switch camarb_file_fault(rawValue: found.fault) {
-        case camarb_file_not_regular: "is no regular file"
+        case camarb_file_not_regular: "is not a regular file"
         case camarb_file_path_only: "was opened with O_PATH and cannot be written to"
         case camarb_file_not_writable: "is not open for writing"
         case camarb_file_append_only: "is open for appending, so that a recording's header could not be completed"
@@ -87,7 +87,7 @@ public final class PassedDescriptor {
         case camarb_microphone_device: "is a device"
         case camarb_microphone_path_only: "was opened with O_PATH and cannot be read from"
         case camarb_microphone_fuse: "is a file on a file system that a program serves (FUSE)"
-        case camarb_microphone_other: "is no socket"
+        case camarb_microphone_other: "is not a socket"
         case camarb_microphone_stream: "is a stream socket (SOCK_STREAM), which does not keep packets apart"
         case camarb_microphone_datagram:
             "is a datagram socket (SOCK_DGRAM), which does not say when its other end is closed"

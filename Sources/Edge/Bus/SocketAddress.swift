@@ -23,7 +23,7 @@ public enum SocketAddress {
         guard address.hasPrefix("unix:") else {
             throw BrokerError(
                 .invalidValue,
-                "\"\(address)\" is no socket address: \"unix:path=/run/camarb/socket\" or a path is expected.")
+                "\"\(address)\" is not a socket address: \"unix:path=/run/camarb/socket\" or a path is expected.")
         }
         for pair in address.dropFirst(5).split(separator: ",") where pair.hasPrefix("path=") {
             return pair.dropFirst(5).unescaped(behind: "%")

@@ -162,7 +162,7 @@ public struct BrokerOptions: Sendable {
                 throw Mistake("--camera \(id.name): \(error.message)")
             }
             throw Mistake(
-                "--camera \(id.name): “\(text)” is no camera; it takes simulated, simulated:MODEL (\(CameraPlaces.names.joined(separator: ", "))), file:PATH, v4l2:IDENTITY, or none for no pictures."
+                "--camera \(id.name): “\(text)” is not a camera; it takes simulated, simulated:MODEL (\(CameraPlaces.names.joined(separator: ", "))), file:PATH, v4l2:IDENTITY, or none for no pictures."
             )
         }
         guard case .simulated(let model) = spec, CameraPlaces.path(of: model) == nil else { return }

@@ -33,7 +33,7 @@ final class PolicyManager: BrokerPart {
             (files, origins) = (loaded.files, loaded.sortedOrigins)
             return loaded.policy
         } catch {
-            trouble = "\(shown(path)) is no valid policy, so it is first come, first served.\n\(error)"
+            trouble = "\(shown(path)) is not a valid policy, so it is first come, first served.\n\(error)"
             journal.send(.error, "\(error)\nThe built-in policy is in force: first come, first served.")
             return nil
         }
@@ -58,7 +58,7 @@ final class PolicyManager: BrokerPart {
             return nil
         } catch {
             trouble =
-                "\(shown(path)) is no valid policy; “\(broker.arbiter.policy.name)”, which was in force, still is.\n\(error)"
+                "\(shown(path)) is not a valid policy; “\(broker.arbiter.policy.name)”, which was in force, still is.\n\(error)"
             journal.send(
                 .error, "\(error)\nThe policy “\(broker.arbiter.policy.name)” stays in force. Nothing changed.")
             return error

@@ -1,7 +1,7 @@
 public import ArbiterProtocol
 import CCamarb
 
-/// Why a decision fell as it did.
+/// Why a decision was made.
 public struct Explanation: Hashable, Sendable {
     public var summary: String
     /// One for each question that was asked, in order: the rule, the facts it read, what would have changed it.
@@ -83,7 +83,7 @@ extension CameraClient {
         return status
     }
 
-    /// Why a decision fell as it did. 0 asks for the latest; the last 1,024 are kept.
+    /// Why a decision was made. 0 asks for the latest; the last 1,024 are kept.
     /// - Throws: `.unknownDecision`, also for one that is too old.
     public func explain(_ decision: DecisionID = 0) async throws(BrokerError) -> Explanation {
         var reader = try await ask("Explain", [.uint64(decision)])

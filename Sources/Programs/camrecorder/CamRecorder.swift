@@ -91,7 +91,7 @@ import System
             guard ["--camera", "--fd", "--fault", "--patience"].contains(flag) else {
                 throw BrokerError(
                     .invalidValue,
-                    "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --patience, --version, --help."
+                    "\(flag.quotedShort) is not an option; there are --camera, --fd, --list-cameras, --fault, --patience, --version, --help."
                 )
             }
             guard let value = rest.popFirst() else { throw BrokerError(.invalidValue, "\(flag) takes a value.") }

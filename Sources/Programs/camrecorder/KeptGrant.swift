@@ -52,7 +52,7 @@ final class KeptGrant {
         (self.loop, self.onBroker, self.onOver) = (loop, onBroker, onOver)
         guard self.client.isAlive else { throw SystemFault("keep a grant for a client whose process is gone", ESRCH) }
         guard isListening(listener) == true else {
-            throw SystemFault("listen for the next broker on what is no listening socket", EINVAL)
+            throw SystemFault("listen for the next broker on a descriptor that is not a listening socket", EINVAL)
         }
         timer = try loop.addTimer { [unowned self] in end("no broker has taken the camera up in time") }
     }

@@ -86,7 +86,7 @@ struct TimelineCommand: AsyncParsableCommand {
             if let difference {
                 throw Failure(
                     .answerIsNo,
-                    "\(path):\(difference.line): this step comes out otherwise than it was written, and a picture would "
+                    "\(path):\(difference.line): this step's outcome differs from what was written, and a picture would "
                         + "be of something else. camclient trace replay shows both.")
             }
             if case .lost(let count) = part.end { story.lose(count) }

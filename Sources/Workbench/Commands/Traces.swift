@@ -147,7 +147,7 @@ struct TraceReplay: AsyncParsableCommand {
                 "expected": difference.expected, "got": difference.got,
             ],
             [
-                "\(difference.file):\(difference.line): this step comes out otherwise, after \(steps) that did not",
+                "\(difference.file):\(difference.line): this step's outcome differs; those of the \(steps) before it do not",
                 "  expected  \(difference.expected)", "  got       \(difference.got)",
             ])
     }

@@ -34,7 +34,7 @@ extension Interface {
               Sessions as in `GetStatus`, in the order of their ids: at most 64 with an id greater than `after`, and
               whether there are more.
             Explain(decision t) → summary s, verdicts aa{sv}
-              Why a decision fell as it did, and the smallest difference that would have changed it. 0: the latest. Each
+              Why a decision was made, and the smallest difference that would have changed it. 0: the latest. Each
               verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `changedBy`
               as (one change a string, up to three facts joined by " and "), `searched` s (what was tried), `stops` as:
               the apps any one of which, had it not asked for a camera, would have left the session its own.

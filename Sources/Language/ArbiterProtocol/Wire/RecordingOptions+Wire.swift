@@ -47,7 +47,7 @@ extension RecordingOptions: Described {
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init(wire: WireDictionary) throws(BrokerError) {
         try self.init(checking: wire) { entry in
-            "\(entry.key.quotedShort) is no option of a recording; there are \(Self.keys.joined(separator: ", "))."
+            "\(entry.key.quotedShort) is not an option of a recording; there are \(Self.keys.joined(separator: ", "))."
         }
         if let metadataProblem { throw BrokerError(.invalidValue, metadataProblem) }
     }
@@ -122,7 +122,7 @@ extension MicrophoneFormat: Described {
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init(wire: WireDictionary) throws(BrokerError) {
         try self.init(checking: wire) { entry in
-            "\(entry.key.quotedShort) is no option of a microphone; there are \(Self.keys.joined(separator: " and "))."
+            "\(entry.key.quotedShort) is not an option of a microphone; there are \(Self.keys.joined(separator: " and "))."
         }
     }
 }

@@ -43,7 +43,8 @@ package enum RecorderIdentity: Hashable, Sendable {
         case .unit:
             if Self.isUnit(seen) { return nil }
             let group = seen.controlGroup.map { "“\(Journal.printable($0, keepLines: false))”" } ?? "no control group"
-            return "process \(seen.process) in \(group), which is no unit \(Self.unitPrefix)….service of the system's"
+            let unit = "\(Self.unitPrefix)….service"
+            return "process \(seen.process) in \(group), which is not a unit \(unit) of the system's"
         case .process(let user):
             if seen.user == user || (user == 0 && Self.isUnit(seen)) { return nil }
             let owner = seen.user.map { "user \($0)" } ?? "nobody"

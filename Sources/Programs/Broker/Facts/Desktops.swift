@@ -126,7 +126,7 @@ final class Desktops: BrokerPart {
             events, request,
             unless: {
                 if client.more?.sources.contains(source) == true { return nil }
-                return client.notTrusted("The client is no source any more.")
+                return client.notTrusted("The client is not a source any more.")
             },
             last: { [self] in if isNew { broker.step(.sourceAttached(source, user: admission.slot.user)) } })
     }

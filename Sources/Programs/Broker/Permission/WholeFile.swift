@@ -13,7 +13,7 @@ enum WholeFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemFault("stat \(path)", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemFault("read \(path), which is no regular file", EINVAL)
+            throw SystemFault("read \(path), which is not a regular file", EINVAL)
         }
         var bytes = [UInt8](repeating: 0, count: min(bytesMax, max(0, Int(status.st_size))))
         let count = Glibc.read(descriptor, &bytes, bytes.count)

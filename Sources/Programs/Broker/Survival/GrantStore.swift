@@ -39,7 +39,7 @@ final class GrantStore {
         let bytes: [UInt8]?
         do throws(SystemFault) { bytes = try WholeFile.read(path, atMost: Self.bytesMax) } catch {
             if error.number == EINVAL {
-                journal.send(.warning, "\(path) is no regular file; nobody's camera is kept for them.")
+                journal.send(.warning, "\(path) is not a regular file; nobody's camera is kept for them.")
             }
             return
         }

@@ -18,7 +18,7 @@ package enum FileFault: Error, Hashable {
     var words: String {
         switch self {
         case .system(let code): "system error \(code)"
-        case .unsuitable: "it is no regular file that is open for writing, and not for appending"
+        case .unsuitable: "it is not a regular file that is open for writing, and not for appending"
         case .stuck: "it did not answer within \(FileWriter.answerTimeMax / 1_000_000_000) s"
         case .tooManyStuck: "\(FileWriters.stuckMax) files hang already, the most there may be; free one of them first"
         case .gone: "the process that writes it has ended"

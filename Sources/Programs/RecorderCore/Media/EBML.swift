@@ -138,7 +138,7 @@ package enum CompletionFault: Error, Hashable {
         case .file(.system(EBUSY)): "it is still being written by a process that hangs"
         case .file(.system(ENODATA)): "nothing was written to it"
         case .file(let fault): fault.words
-        case .foreign(let what, let place): "it is no recording as they are made here: \(what), at byte \(place)"
+        case .foreign(let what, let place): "it is not a recording as they are made here: \(what), at byte \(place)"
         case .late: "looking at it took longer than \(Completer.timeMax / 1_000_000_000) s"
         }
     }

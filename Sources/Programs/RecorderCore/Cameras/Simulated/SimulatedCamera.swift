@@ -82,7 +82,7 @@ package final class SimulatedCamera: CameraSource {
 
     package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
         guard let entry = model.formats.first(where: { $0.format == format }) else {
-            throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
+            throw BrokerError(.unsupportedConfiguration, "\(format.name) is not a format of the \(model.name).")
         }
         // The chart takes its time, and is drawn now; the part in a frame is scaled when there is one.
         try drawing { () throws(MediaFault) in _ = try raster(entry.divisor, PictureLayout(format)) }

@@ -111,7 +111,7 @@ package final class V4L2Camera: CameraSource {
 
     package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
         guard let native = natives.first(where: { $0.format == format }) else {
-            throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of \(capabilities.name).")
+            throw BrokerError(.unsupportedConfiguration, "\(format.name) is not a format of \(capabilities.name).")
         }
         try attempt { () throws(VideoFault) in
             if queue == nil || selected?.native != native || selected?.frameRate != frameRate {
