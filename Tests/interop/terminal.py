@@ -187,3 +187,69 @@ def piped_shell():
         assert status(daemon)["privacy"] is True and status(daemon)["mode"] == "cleaning"
         said = camclient(daemon, "shell", typed="privacy off\nplase a fullscreen\n", status=2).stderr
         assert "did you mean “place”?" in said and status(daemon)["privacy"] is False
+
+
+@claim("status --watch shows each change in its place on a terminal, at most five times a second, waits for a broker that is restarted and "
+       "says so, and gives the terminal back at Ctrl-C")
+def watched_status():
+    with Daemon() as daemon:
+        with Terminal(PROGRAM, "status", "--watch", "--address", daemon.address, columns=60, rows=40) as watch:
+            watch.until(f"{CAMERA}  free")
+            assert watch.said.startswith("\x1b[?1049h\x1b[?25l"), watch.said[:40]
+            app, session = daemon.running("photos")
+            watch.until("held by photos")
+            # Keys that are pressed do not stand between the lines; lines that are too long are broken.
+            os.write(watch.keeper, b"kkk")
+            shell, begun, drawn = daemon.shell(), time.monotonic(), watch.said.count(REDRAWN)
+            for number in range(200):
+                shell.call(SHELL, "SetPrivacy", "sb", "", number % 2 == 0)
+                watch.look(0)
+            watch.until("held by photos")
+            drawn, passed = watch.said.count(REDRAWN) - drawn, time.monotonic() - begun
+            assert drawn <= 5 * passed + 2, (drawn, passed)
+            rows, _ = screen(watch.said)
+            assert all(len(row) <= 60 for row in rows) and "kkk" not in "".join(rows) and "    can pass for any app." in rows, rows
+            daemon.close_apps()
+            daemon.process.kill()
+            watch.until("The broker closed the connection, or ended. Waiting for a")
+            daemon.restart()
+            watch.until(f"{CAMERA}  free")
+            os.write(watch.keeper, CTRL_C.encode())
+            watch.ends()
+            assert watch.said.endswith("\x1b[?25h\x1b[?1049l"), watch.said[-40:]
+        with Terminal(PROGRAM, "status", "--watch", "--address", daemon.address, rows=5) as watch:
+            watch.until("… and ")
+            watch.process.terminate()
+            watch.ends()
+            rows = screen(watch.said)[0]
+            assert len(rows) == 5 and re.fullmatch(r"… and \d+ more lines", rows[-1]), rows
+        camclient(None, "status", "--watch", "--address", daemon.directory / "none", status=3)
+
+
+@claim("status --watch writes a block for each change to a pipe, with --json a line, and nothing where nothing changes")
+def followed_status():
+    with Daemon() as daemon:
+        with Running(daemon, "status", "--watch", "--json") as watch:
+            assert watch.wait(privacy=False)["cameras"][0]["camera"] == CAMERA
+            camclient(daemon, "shell", "privacy on")
+            watch.wait(privacy=True)
+            daemon.process.kill()
+            assert "connection" in watch.wait(reachable=False)["message"]
+            daemon.restart()
+            said = watch.wait(privacy=False)
+            assert said["cameras"] is not None and "reachable" not in said
+            out, error = watch.end(how=signal.SIGINT)
+            assert not error, error
+        lines = [json.loads(line) for line in watch.lines]
+        changes = [{key: value for key, value in line.items() if key != "moment"} for line in lines]
+        assert all(one != other for one, other in zip(changes, changes[1:])), changes
+        with Running(daemon, "status", "--watch") as watch:
+            heard = ""
+            while "sessions" not in heard:
+                heard += watch.process.stdout.readline()
+            camclient(daemon, "shell", "privacy on")
+            while "the privacy switch of the machine is on" not in heard:
+                heard += watch.process.stdout.readline()
+            out, error = watch.end(how=signal.SIGINT)
+            blocks = (heard + out).split("\n\ncamarbd ")
+            assert len(blocks) > 1 and not error and "\x1b" not in heard + out, (blocks, error)
