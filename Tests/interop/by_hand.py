@@ -219,6 +219,18 @@ def progress_columns():
         assert verdict and verdict[0].startswith(policy), verdict
 
 
+@claim("what camclient lists fits the terminal: what a row is too long for stands below its last column, and on a pipe beside it")
+def narrow_lists():
+    with Daemon() as daemon:
+        for words in (("formats",), ("controls",), ("devices",)):
+            piped = camclient(daemon, *words).stdout
+            said, ended = on_terminal([PROGRAM, *words, "--address", daemon.address], 80)
+            rows = said.split("\r\n")
+            assert ended == 0 and all(len(row) <= 80 for row in rows), (words, max(rows, key=len))
+            assert said.split() == piped.split(), (words, said, piped)
+        assert max(map(len, camclient(daemon, "formats").stdout.splitlines())) > 150
+
+
 @claim("camclient shell has its prompt and help also on a terminal that cannot move its cursor")
 def dumb_terminal():
     with Daemon() as daemon:
