@@ -8,7 +8,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // dynamically, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Agent", "AgentTests", "CPipeWire", "camagent",
+    "Agent", "AgentTests", "CEdit", "CPipeWire", "camagent",
     "Workbench", "WorkbenchCommands", "PlayServing", "camclient", "camplay",
     "Campaigns", "ReferenceArbiter", "explore", "FuzzTargets", "FuzzTargetsTests",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
@@ -146,6 +146,7 @@ let package = Package(
 
         // ── Edge: the machine, and what Swift cannot import of C.
         .target(name: "CLinux", path: cEdge + "CLinux"),
+        .target(name: "CEdit", path: cEdge + "CEdit", linkerSettings: [.linkedLibrary("edit")]),
         .target(name: "CSystemd", path: cEdge + "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "CToml", path: cEdge + "CToml"),
         .target(
@@ -211,8 +212,8 @@ let package = Package(
         installed(
             "camclient",
             [
-                "ArbiterProtocol", "Camarb", "FrameStream", "PolicyFile", "Scenario", "System", "TomlFile", "Workbench",
-                "WorkbenchCommands", "CLinux", "CPipeWire",
+                "ArbiterProtocol", "Camarb", "Explain", "FrameStream", "PolicyFile", "Scenario", "System", "TomlFile",
+                "Workbench", "WorkbenchCommands", "CEdit", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked

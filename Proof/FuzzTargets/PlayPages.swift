@@ -39,9 +39,10 @@ extension FuzzTarget {
 
     private static let pages: PlayPages = (
         page: { folder, policies, scenarios, nonce in
-            let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios)
+            let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios, examples: [])
             return (page.page(nonce: nonce), PlayPage.securityPolicy(nonce: nonce))
         },
+        example: { _ in nil },
         answer: { question, mayGoOn in PlayAnswer(question, while: mayGoOn).text }
     )
 

@@ -186,11 +186,11 @@ def strange_listener():
             assert not is_refused(BOB), "in a folder of a user's own others cannot listen in its place"
 
 
-def on_terminal(words, columns, typed=b""):
+def on_terminal(words, columns, typed=b"", **environment):
     """What a program writes to a terminal of so many columns, until it ends."""
     keeper, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = spawn(*words, stdin=terminal, stdout=terminal, stderr=terminal)
+    process = spawn(*words, stdin=terminal, stdout=terminal, stderr=terminal, env={**os.environ, **environment})
     os.close(terminal)
     if typed:
         os.write(keeper, typed)
@@ -219,10 +219,23 @@ def progress_columns():
         assert verdict and verdict[0].startswith(policy), verdict
 
 
-@claim("camclient shell on a terminal has a prompt and help, and a slip is answered with what was probably meant")
-def typed_shell():
+@claim("what camclient lists fits the terminal: what a row is too long for stands below its last column, and on a pipe beside it")
+def narrow_lists():
     with Daemon() as daemon:
-        said, ended = on_terminal([PROGRAM, "shell", "--address", daemon.address], 80, b"help\nplase photos fullscreen\nprivacy on\n\x04")
+        for words in (("formats",), ("controls",), ("devices",)):
+            piped = camclient(daemon, *words).stdout
+            said, ended = on_terminal([PROGRAM, *words, "--address", daemon.address], 80)
+            rows = said.split("\r\n")
+            assert ended == 0 and all(len(row) <= 80 for row in rows), (words, max(rows, key=len))
+            assert said.split() == piped.split(), (words, said, piped)
+        assert max(map(len, camclient(daemon, "formats").stdout.splitlines())) > 150
+
+
+@claim("camclient shell has its prompt and help also on a terminal that cannot move its cursor")
+def dumb_terminal():
+    with Daemon() as daemon:
+        said, ended = on_terminal([PROGRAM, "shell", "--address", daemon.address], 80,
+                                  b"help\nplase photos fullscreen\nprivacy on\n\x04", TERM="dumb")
         assert ended == 0 and "help lists them" in said and "> " in said, (ended, said)
         assert "override APP|none" in said and "did you mean “place”?" in said and "done" in said, said
         assert status(daemon)["privacy"] is True

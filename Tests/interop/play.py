@@ -2,7 +2,7 @@
 import concurrent.futures, contextlib, html, http.client, json, re, select, shutil, socket, subprocess, threading
 
 from camclient import PROGRAM
-from harness import PATIENCE, ROOT, Ended, Folder, claim, ran, spawn, wait_until
+from harness import PATIENCE, PROGRAMS, ROOT, Ended, Folder, claim, ran, spawn, wait_until
 from policy_page import HOSTILE, Page
 
 SECRET = "the-secret-rule-of-another-folder"
@@ -105,21 +105,80 @@ def outcome():
         assert (status, text) == (200, kiosk)
 
 
-@claim("policy play opens with an example that comes out, lists the folder's files, and says nothing of command lines")
+def fields(page):
+    """What the page's two fields have at first."""
+    return [html.unescape(text) for text in re.findall(r"<textarea[^>]*>\n?(.*?)</textarea>", page, re.DOTALL)]
+
+
+def examples(page):
+    """The number of each example with its policy's file, and the words that it is chosen by."""
+    return [(int(number), file, html.unescape(words)) for number, file, words in
+            re.findall(r'<option value="(\d+)" data-file="([^"]+)">(.*?)</option>', page)]
+
+
+@claim("policy play opens with an example, offers the cookbook's and the shipped policies, each with a scenario that comes out as written, "
+       "lists the folder's files, and says nothing of command lines")
 def beginning():
-    for folder in (ROOT / "policies", ROOT / "cameras"):
-        with Play(folder) as play:
+    recipes = sorted((ROOT / "docs" / "cookbook").glob("*.toml"))
+    with Play(ROOT / "cameras") as play:
+        page = play.shown()
+        offered = examples(page)
+        assert [file for _, file, _ in offered] == [path.name for path in (*recipes, *sorted((ROOT / "policies").glob("*.toml")))], offered
+        assert all(re.fullmatch(r"[\w-]+: .{10,}", words) for _, _, words in offered), offered
+        for number, file, _ in offered:
+            status, headers, text = play.post("example", {"number": number})
+            example = json.loads(text)
+            assert status == 200 and example["file"] == file and example["policy"] and example["scenario"], (file, status, text)
+            if number == 0:
+                assert [text.strip() for text in fields(page)] == [example[key].strip() for key in ("policy", "scenario")], fields(page)
+            said = Page(play.ask(example["scenario"], example["policy"], file=file)).text
+            assert "It comes out as written" in said and "problem" not in said.partition("The outcome under")[0], (file, said)
+        for wrong in ({"number": len(offered)}, {"number": -1}, {"number": "0"}, {}):
+            assert play.post("example", wrong)[0] == 404, wrong
+        listed = re.findall(r'<option value="([^"]+\.toml)"', page)
+        assert listed == sorted(path.name for path in (ROOT / "cameras").glob("*.toml")), listed
+        assert "The folder has no file *.scenario" in page
+        missing = Page(play.ask("policy nosuch.toml\n\n0s   connect a\n")).text
+        assert "there is no nosuch.toml in this folder" in missing and "--" not in missing, missing
+
+
+RECIPE = """# Whoever comes first has the camera.
+# A second line.
+include = ["../policies/v4l2.toml"]
+name = "first"
+"""
+
+
+@claim("policy play begins with whatever recipes its package has, also with one that includes a shipped policy or has no scenario, and with "
+       "an example of its own where there is none")
+def recipes():
+    with Folder() as prefix:
+        for program, place in (("camclient", "bin"), ("camplay", "libexec/camarb")):
+            (prefix / place).mkdir(parents=True)
+            shutil.copy(PROGRAMS / program, prefix / place)
+        # Nothing but the folder's own files is to be read for the page.
+        (empty := prefix / "empty").mkdir()
+        with Play(empty, prefix / "bin" / "camclient") as play:
             page = play.shown()
-            texts = [html.unescape(text) for text in re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)]
-            assert len(texts) == 2 and all(texts), texts
-            said = Page(play.ask(texts[1], texts[0])).text
-            assert "The outcome differs from what you wrote" in said and "call didStartRunning" in said, said
-            assert "photos interruptionEnded" in said and "problem" not in said, said
-            listed = re.findall(r'<option value="([^"]+)"', page)
-            assert listed == sorted(path.name for path in folder.glob("*.toml")), listed
-            assert "The folder has no file *.scenario" in page
-            missing = Page(play.ask("policy nosuch.toml\n\n0s   connect a\n")).text
-            assert "there is no nosuch.toml in this folder" in missing and "--" not in missing, missing
+            assert not examples(page) and all(fields(page)), page
+            said = Page(play.ask(*reversed(fields(page)))).text
+            assert "call didStartRunning" in said and "photos interruptionEnded" in said and "problem" not in said, said
+        (book := prefix / "share" / "camarb" / "cookbook").mkdir(parents=True)
+        shutil.copytree(ROOT / "policies", prefix / "share" / "camarb" / "policies")
+        (book / "first.toml").write_text(RECIPE)
+        (book / "first.scenario").write_text("# A claim.\n\npolicy first.toml\ncamera front\n\n0s   connect a\n     session a camera=front\n"
+                                             "     start a\n       a didStartRunning\n")
+        (book / "second.toml").write_text(f'# <b>{HOSTILE}\nname = "second"\n')
+        (book / "third.toml").write_text("name = \n")
+        with Play(empty, prefix / "bin" / "camclient") as play:
+            page = play.shown()
+            assert [words for _, _, words in examples(page)][:3] == [
+                "first: Whoever comes first has the camera.", f"second: <b>{HOSTILE}"[:len("second: ") + 110], "third"], examples(page)
+            assert "<b>" not in page
+            policy, scenario = fields(page)
+            assert policy.startswith("# Whoever comes first has the camera.\n") and "include" not in policy and "policy " not in scenario
+            assert "It comes out as written" in Page(play.ask(scenario, policy)).text
+            assert json.loads(play.post("example", {"number": 1})[2])["scenario"] == ""
 
 
 @claim("policy play reads nothing outside the folder that it was given")

@@ -113,6 +113,30 @@ def verdicts():
     assert "NOT COMPLETE" in page.text
 
 
+def named(said):
+    """The command that another one names for a page."""
+    return re.search(r"as a page: camclient (policy report .*)", said)[1].split()
+
+
+@claim("policy verify, of what is broken or was cut off, and policy diff name the command that shows the same as a page")
+def named_pages():
+    broken = ROOT / "Tests/statements/false/a-call-never-keeps-a-call-waiting.toml"
+    one, other = (ROOT / "policies" / f"{name}.toml" for name in ("ios9", "v4l2"))
+    said = camclient(None, "policy", "verify", broken, *SMALL, status=1)
+    # A scenario that was found is alone on standard output, so that it can be kept.
+    assert "as a page" not in said.stdout
+    differ = camclient(None, "policy", "diff", one, other, *SMALL, status=1).stdout
+    with Folder() as folder:
+        for command, status in ((named(said.stderr), 1), (named(differ), 0)):
+            camclient(None, *command, status=status, cwd=folder)
+            page = Page((folder / "page.html").read_text())
+            assert {"--clients", "2", "--cameras", "1"} <= set(command), command
+        assert "They differ, first after" in page.text
+    cut = camclient(None, "policy", "verify", ROOT / "policies/ipados16.toml", "--max-time", "1ms", status=6).stdout
+    assert named(cut) == ["policy", "report", str(ROOT / "policies/ipados16.toml"), "--html", "page.html"], cut
+    assert "as a page" not in camclient(None, "policy", "diff", one, one).stdout
+
+
 @claim("a report shows two policies side by side: the shortest difference, and a trace under both")
 def beside():
     with Folder() as folder:

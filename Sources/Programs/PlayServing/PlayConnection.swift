@@ -82,13 +82,17 @@ final class PlayConnection: ChannelInboundHandler {
         case (.GET, ""):
             let page = server.pages.page(folder.name, folder.policies, folder.scenarios, server.random())
             send(.ok, "text/html; charset=utf-8", page.html, securityPolicy: page.securityPolicy, context)
-        case (.POST, "ask"), (.POST, "file"):
+        case (.POST, "ask"), (.POST, "example"), (.POST, "file"):
             let site = head.headers["sec-fetch-site"]
             guard head.headers["origin"] == [origin], site.isEmpty || site == ["same-origin"],
                 head.headers["content-type"] == ["application/json"]
             else { return answer(.forbidden, context) }
             guard let json = try? JSONReader.read(body, depthMax: 4) else { return answer(.badRequest, context) }
-            if page == "ask" { ask(json, context) } else { file(json, context) }
+            switch page {
+            case "ask": ask(json, context)
+            case "example": example(json, context)
+            default: file(json, context)
+            }
         default: answer(.notFound, context)
         }
     }
@@ -112,6 +116,15 @@ final class PlayConnection: ChannelInboundHandler {
             return answer(.notFound, context)
         }
         send(.ok, "text/plain; charset=utf-8", text, context)
+    }
+
+    private func example(_ json: JSON, _ context: ChannelHandlerContext) {
+        guard let number = json["number"]?.integer.flatMap({ Int(exactly: $0) }),
+            let text = server.pages.example(number)
+        else {
+            return answer(.notFound, context)
+        }
+        send(.ok, "application/json", text, context)
     }
 
     private func ask(_ json: JSON, _ context: ChannelHandlerContext) {

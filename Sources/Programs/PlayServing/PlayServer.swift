@@ -11,12 +11,14 @@ package typealias TypedQuestion = (file: String, policy: String, scenario: Strin
 /// The pages. The workbench writes them; the server decides who gets them, and how much and how long.
 /// - `page`: of a folder with policies and scenarios of these names. The browser runs scripts with the nonce, and keeps to the
 ///   security policy.
+/// - `example`: an example's texts as JSON, by its number; `nil` for another number.
 /// - `answer`: calls `mayGoOn` between steps; the clock is the server's.
 package typealias PlayPages = (
     page:
         @Sendable (_ folder: String, _ policies: [String], _ scenarios: [String], _ nonce: String) -> (
             html: String, securityPolicy: String
         ),
+    example: @Sendable (_ number: Int) -> String?,
     answer: @Sendable (_ question: TypedQuestion, _ mayGoOn: @escaping @Sendable () -> Bool) -> String
 )
 

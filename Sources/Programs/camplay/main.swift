@@ -43,17 +43,53 @@ private func token() -> String {
     (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
 }
 
+/// The cookbook and the shipped policies, each with a scenario: of the package, or of the checkout that the program was built in.
+private func examples() -> [PlayExample] {
+    guard let path = realpath("/proc/self/exe", nil) else { return [] }
+    defer { free(path) }
+    let parts = String(cString: path).split(separator: "/")
+    let (cookbook, policies, scenarios): (String, String, String)
+    if let place = parts.lastIndex(of: "libexec") {
+        let share = "/" + (parts[..<place] + ["share", "camarb"]).joined(separator: "/")
+        (cookbook, policies, scenarios) = ("\(share)/cookbook", "\(share)/policies", "\(share)/scenarios")
+    } else if let place = parts.firstIndex(where: { $0.hasPrefix(".build") }) {
+        let root = "/" + parts[..<place].joined(separator: "/")
+        (cookbook, policies, scenarios) = (
+            "\(root)/docs/cookbook", "\(root)/policies", "\(root)/Tests/scenarios/policies"
+        )
+    } else {
+        return []
+    }
+    return PlayExample.all(of: cookbook, "Cookbook") { "\(cookbook)/\($0).scenario" }
+        + PlayExample.all(of: policies, "Shipped policies") { first("\(scenarios)/\($0)/*.scenario") }
+}
+
+/// The first path of a pattern, by the order of the names.
+private func first(_ pattern: String) -> String? {
+    var found = glob_t()
+    defer { globfree(&found) }
+    guard glob(pattern, 0, nil, &found) == 0 else { return nil }
+    return found.gl_pathv[0].map { String(cString: $0) }
+}
+
 let (port, folder) = options()
 // A write to a browser that has gone returns an error.
 signal(SIGPIPE, SIG_IGN)
+// Before nothing outside of the folder is read.
+let known = examples()
 // From here on every path counts from the folder, and none leads out of it.
 guard chdir(folder) == 0 else { end("\(folder) cannot be entered: \(String(cString: strerror(errno))).", 5) }
 guard RegularFile.confine(to: ".") else { end("\(folder) cannot be resolved: \(String(cString: strerror(errno))).", 5) }
 
 let pages: PlayPages = (
     page: { folder, policies, scenarios, nonce in
-        let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios)
+        let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios, examples: known)
         return (page.page(nonce: nonce), PlayPage.securityPolicy(nonce: nonce))
+    },
+    example: { number in
+        guard known.indices.contains(number) else { return nil }
+        let (file, policy, scenario) = known[number].texts
+        return JSONEncoding.text(of: ["file": file, "policy": policy, "scenario": scenario] as JSONObject)
     },
     answer: { question, mayGoOn in PlayAnswer(question, while: mayGoOn).text }
 )

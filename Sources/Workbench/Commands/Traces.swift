@@ -56,7 +56,7 @@ struct TraceConvert: AsyncParsableCommand {
     private func scenario(_ part: TracePart, _ other: Policy?) throws(TraceError) -> TraceScenario {
         let source = "What \(part.header.program) was told"
         guard let other else {
-            return try TraceScenario(part, title: "\(source) and decided: \(part.steps.count) steps.")
+            return try TraceScenario(part, title: "\(source) and decided: \(part.steps.count.counted("step")).")
         }
         let scenario = try TraceScenario(
             part, title: "\(source), under “\(other.name)” instead of “\(part.header.policy.name)”.", under: other)
@@ -131,11 +131,14 @@ struct TraceReplay: AsyncParsableCommand {
             if case .lost(let count) = part.end { sum + count } else { sum }
         }
         let isCut = parts.last?.end == nil
-        var lines = ["\(steps) steps replayed, byte for byte the same"]
+        var lines = ["\(steps) step\(steps == 1 ? "" : "s") replayed, byte for byte the same"]
         if isCut {
             lines.append("The trace has no end: its broker was killed, or goes on; what came last may be missing.")
         }
-        if lost > 0 { lines.append("\(lost) steps are missing in between: whoever recorded them was too slow.") }
+        if lost > 0 {
+            let missing = Int(clamping: lost).counted("step")
+            lines.append("\(missing) missing in between: whoever recorded them was too slow.")
+        }
         output.show(["ok": lost == 0, "steps": steps, "lost": lost, "ended": !isCut], lines)
         if lost > 0 { throw Failure(.answerIsNo) }
     }
@@ -178,8 +181,8 @@ struct TraceReplay: AsyncParsableCommand {
         let compared = Set(parts.map(\.file)).count
         var lines = [
             changes == 0
-                ? "Under “\(policy.name)”, nothing that the \(inputs) inputs led to changes."
-                : "Under “\(policy.name)”, \(changes) decisions of what \(inputs) inputs led to change.",
+                ? "Under “\(policy.name)”, nothing changes of what \(inputs.counted("input")) led to."
+                : "Under “\(policy.name)”, \(changes.counted("decision")) of what \(inputs.counted("input")) led to would be another.",
             "Recorders are simulated, and answer at once; apps are taken to ask for the same at the same times.",
         ]
         lines += missing.map { "Not replayed: \($1) \($0)." }

@@ -2,11 +2,14 @@
 // Nothing is decided here: each pause in typing is a question to the program, and its answer is shown.
 {
   const field = id => document.getElementById(id);
-  const [policy, scenario, plan, result, busy, take] =
-    ["policy", "scenario", "plan", "result", "busy", "take"].map(field);
+  const [policy, scenario, plan, result, busy, take, examples] =
+    ["policy", "scenario", "plan", "result", "busy", "take", "examples"].map(field);
   // A pause in typing, in ms: shorter would ask at each letter, longer would be a wait.
   const PAUSE = 300;
-  let timer = 0, number = 0, waiting = null, file = "typed.toml";
+  let timer = 0, number = 0, waiting = null;
+  let file = examples?.selectedOptions[0]?.dataset.file ?? "typed.toml";
+  // The policy as an example has it, which a scenario with a policy of its own may replace.
+  let untouched = policy.value;
 
   const post = (what, body, signal) => fetch(what, {
     method: "POST", body: JSON.stringify(body), signal, headers: { "Content-Type": "application/json" },
@@ -59,7 +62,15 @@
   });
   begin("policies", policy, name => { file = name; });
   // A scenario has its own policy, for which the example makes room.
-  begin("scenarios", scenario, () => { if (policy.value === policy.defaultValue) policy.value = ""; });
+  begin("scenarios", scenario, () => { if (policy.value === untouched) policy.value = ""; });
+  examples?.addEventListener("change", async () => {
+    const answer = await post("example", { number: Number(examples.value) });
+    if (!answer.ok) { busy.textContent = "The example cannot be read."; return; }
+    const example = await answer.json();
+    [file, untouched, policy.value, scenario.value, plan.value] =
+      [example.file, example.policy, example.policy, example.scenario, ""];
+    ask();
+  });
 
   // What the fields have to begin with is a question, too.
   ask();

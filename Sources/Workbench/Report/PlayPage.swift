@@ -3,9 +3,16 @@ public struct PlayPage: Sendable {
     private let folder: String
     private let policies: [String]
     private let scenarios: [String]
+    private let examples: [PlayExample]
 
-    public init(folder: String, policies: [String], scenarios: [String]) {
-        (self.folder, self.policies, self.scenarios) = (folder, policies, scenarios)
+    /// - Parameter examples: the page begins with the first.
+    public init(folder: String, policies: [String], scenarios: [String], examples: [PlayExample]) {
+        (self.folder, self.policies, self.scenarios, self.examples) = (folder, policies, scenarios, examples)
+    }
+
+    /// The texts of the first example, or of one that is always there.
+    private var first: PlayExample.Texts {
+        examples.first?.texts ?? ("typed.toml", Self.policyExample, Self.scenarioExample)
     }
 
     /// The browser's permissions for this page.
@@ -26,7 +33,9 @@ public struct PlayPage: Sendable {
                         "A policy says who may have a camera, and a scenario what happens. Change either: at each pause the outcome "
                             + "follows, decided by the program itself. Files and includes come from "
                         html("code") { folder }
-                        ", and nothing is written there."
+                        ", and nothing is written there. Of a whole policy "
+                        html("code") { "camclient policy report" }
+                        " makes a page, with what scenarios reach of it and what it promises."
                     }
                     html("noscript") {
                         html("p") { "This page asks its program while you type, for which it needs a script." }
@@ -45,10 +54,11 @@ public struct PlayPage: Sendable {
 
     private var form: Markup {
         html("form", ["class": "play", "id": "play"]) {
+            if !examples.isEmpty { exampleChoice }
             html("div") {
                 choice("policies", "Begin with a policy of the folder", policies, ending: ".toml")
                 html("label", ["for": "policy"]) { "Policy" }
-                area("policy", "policy-hint", Self.policyExample)
+                area("policy", "policy-hint", first.policy)
                 html("p", ["id": "policy-hint", "class": "soft"]) {
                     "An example, to be changed. Empty: the policy that the scenario names. Tab leaves the field."
                 }
@@ -56,7 +66,7 @@ public struct PlayPage: Sendable {
             html("div") {
                 choice("scenarios", "Begin with a scenario of the folder", scenarios, ending: ".scenario")
                 html("label", ["for": "scenario"]) { "Scenario" }
-                area("scenario", "scenario-hint", Self.scenarioExample)
+                area("scenario", "scenario-hint", first.scenario)
                 html("p", ["id": "scenario-hint", "class": "soft"]) {
                     "Inputs are indented by five, what they lead to by seven. "
                     html("button", ["type": "button", "id": "take", "disabled": nil]) { "Take the outcome over" }
@@ -68,6 +78,28 @@ public struct PlayPage: Sendable {
                         "id": "plan", "autocomplete": "off", "spellcheck": "false",
                         "placeholder": "start photos; 10s presence photos background",
                     ])
+            }
+        }
+    }
+
+    private var exampleChoice: Markup {
+        var groups: [(name: String, members: [(number: Int, example: PlayExample)])] = []
+        for (number, example) in examples.enumerated() {
+            if groups.last?.name != example.group { groups.append((example.group, [])) }
+            groups[groups.count - 1].members.append((number, example))
+        }
+        return html("p", ["class": "examples"]) {
+            html("label", ["for": "examples"]) { "Begin with an example: a policy, and a scenario for it" }
+            html("select", ["id": "examples"]) {
+                groups.map { group in
+                    html("optgroup", ["label": group.name]) {
+                        group.members.map { number, example in
+                            html("option", ["value": "\(number)", "data-file": example.texts.file]) {
+                                example.description.isEmpty ? example.name : "\(example.name): \(example.description)"
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -65,7 +65,7 @@ struct AppsList: AsyncParsableCommand {
         output.list(
             programs.map { $0.json(list) }
                 + unknown.map { ["program": $0, "v4l2": "on", "reasons": ["listed"]] as JSONObject },
-            columns([["PROGRAM", "DOOR", "FILE", "BASED ON"]] + rows))
+            columns([["PROGRAM", "DOOR", "FILE", "BASED ON"]] + rows, folded: true))
         if !output.json { list.noticeWhatIsMissing() }
     }
 }

@@ -65,7 +65,7 @@ struct Formats: AsyncParsableCommand {
         }
         camera.output.list(
             formats.enumerated().map { $1.described.adding(["index": $0, "default": $0 == usual]) },
-            columns([["#", "", "NAME", "FORMAT"]] + formatRows(formats, default: usual))
+            columns([["#", "", "NAME", "FORMAT"]] + formatRows(formats, default: usual), folded: true)
                 + (formats.contains { !$0.assumed.isEmpty }
                     ? ["* assumed: nobody published it, and nobody measured it."] : []))
     }
@@ -144,5 +144,5 @@ struct Configure: AsyncParsableCommand {
 }
 
 func table<Row>(_ rows: [Row], _ described: KeyValuePairs<String, (Row) -> String>) -> [String] {
-    columns([described.map(\.key)] + rows.map { row in described.map { $0.value(row) } })
+    columns([described.map(\.key)] + rows.map { row in described.map { $0.value(row) } }, folded: true)
 }

@@ -46,7 +46,7 @@ struct Preview: AsyncParsableCommand {
             try await show(handle, writer, Inbox(handle.notices, interrupts: interrupts))
             return writer.framesWritten
         }
-        Output.notice("camclient: \(written) frames")
+        Output.notice("camclient: \(written.counted("frame"))")
     }
 
     private func show(_ handle: SessionHandle, _ writer: PreviewWriter, _ inbox: Inbox) async throws {

@@ -97,7 +97,9 @@ struct Record: AsyncParsableCommand {
         facts += [(finished.frames, "frames"), (finished.bytes, "bytes")].map { count, what in
             count.map { "\($0) \(what)" } ?? "\(what) unknown"
         }
-        if finished.framesLeftOut > 0 { facts.append("\(finished.framesLeftOut) frames left out") }
+        if finished.framesLeftOut > 0 {
+            facts.append("\(Int(clamping: finished.framesLeftOut).counted("frame")) left out")
+        }
         let end =
             part.isWanted
             ? "" : "; ended: \(finished.why.rawValue)" + (finished.cause.map { ", \($0.shortName)" } ?? "")

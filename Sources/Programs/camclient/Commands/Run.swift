@@ -27,7 +27,7 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Replace existing files.") var overwrite = false
     @Argument(
         help: .value("command", "Commands; without any, those of standard input."),
-        completion: .list(ScriptLines.commands(in: AppCommand.help))) var commands: [String] = []
+        completion: .list(AppCommand.table.names)) var commands: [String] = []
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -44,7 +44,7 @@ struct Run: AsyncParsableCommand {
     }
 
     private func perform(_ script: AppScript, on session: SessionHandle) async -> Failure? {
-        var lines = ScriptLines(commands, AppCommand.help)
+        var lines = ScriptLines(commands, AppCommand.table, of: "run")
         var first: Failure?
         while let line = await lines.next() {
             do {
@@ -155,6 +155,8 @@ struct AppCommand {
         Keys of record: \(RecordingOptions.keys.map { $0 == "metadata" ? "\($0).KIND" : $0 }.joined(separator: ", ")).
         """
 
+    static let table = CommandTable(help)
+
     init?(_ line: String) throws(Failure) {
         guard case (let command, var words)? = try CommandWords.command(of: line) else { return nil }
         let ofRecording = try Self.ofRecording(command, &words)
@@ -204,7 +206,7 @@ struct AppCommand {
             }
             return doing { try await $1.ready(for: number ?? $0.printer.latestWarning) }
         case "wait": return try wait(&words)
-        default: throw ScriptLines.unknown(command, in: Self.help, "run")
+        default: throw table.unknown(command, "run")
         }
     }
 

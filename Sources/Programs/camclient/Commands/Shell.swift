@@ -12,6 +12,9 @@ struct Shell: AsyncParsableCommand {
 
             Placements and microphones last as long as this command. It ends after its arguments, unless --stay; \
             without arguments it reads commands from standard input until that ends.
+            On a terminal Tab completes commands, apps, cameras and modes, the arrows go through the lines of this and \
+            earlier times ($XDG_STATE_HOME/camarb/shell-history, else in ~/.local/state), `help` lists the commands, \
+            `help COMMAND` explains one, Ctrl-C gives a line up, and `exit` or Ctrl-D ends it.
 
             Examples:
               camclient shell override photos
@@ -23,7 +26,7 @@ struct Shell: AsyncParsableCommand {
     @Flag(help: "Stay until standard input ends, or Ctrl-C, so that placements last.") var stay = false
     @Argument(
         help: .value("command", "Commands; without any, those of standard input."),
-        completion: .list(ScriptLines.commands(in: ShellCommand.help))) var commands: [String] = []
+        completion: .list(ShellCommand.table.names)) var commands: [String] = []
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -32,10 +35,10 @@ struct Shell: AsyncParsableCommand {
     func run() async throws {
         try ScriptLines.check(commands) { line throws(Failure) in _ = try ShellCommand(line) }
         let client = try connection.connect()
-        var lines = ScriptLines(commands, ShellCommand.help, staysOpen: stay)
+        var lines = ScriptLines(commands, ShellCommand.table, of: "shell", staysOpen: stay) { Self.editor(client) }
         if lines.isTyped { Output.notice("camclient: a command a line; help lists them, and Ctrl-D ends it.") }
         var (isAttached, leavesPlacements, first) = (false, false, nil as Failure?)
-        while let line = await lines.next(prompt: "> ") {
+        while let line = await lines.next(prompt: Self.prompt) {
             var batch = [line]
             do {
                 guard let command = try ShellCommand(line) else { continue }
@@ -61,6 +64,15 @@ struct Shell: AsyncParsableCommand {
         }
         if leavesPlacements, !stay, !commands.isEmpty { Output.notice(Self.leavingNotice) }
         if let first, !lines.isTyped { throw Failure(first.status) }
+    }
+
+    private static let prompt = "> "
+
+    private static func editor(_ client: CameraClient) -> LineEditor? {
+        let (facts, table) = (ShellFacts(client), ShellCommand.table)
+        return LineEditor(prompt: prompt, history: LineEditor.stateFile("shell-history")) { before in
+            table.completion(of: before, facts.values)
+        }
     }
 
     private static let leavingNotice =
@@ -133,6 +145,9 @@ struct ShellCommand {
           wait TIME                    let 2s, 500ms or 1min pass
         """
 
+    static let table = CommandTable(help)
+    static let loginStates = ["active", "inactive", "locked"]
+
     init?(_ line: String) throws(Failure) {
         guard case (let command, var words)? = try CommandWords.command(of: line) else { return nil }
         let ofApp = try Self.ofApp(command, &words)
@@ -194,8 +209,7 @@ struct ShellCommand {
         case "sleep", "wake": return ShellCommand { try await $0.setSleep(command == "sleep") }
         case "login-session":
             let name = try words.next("a login session")
-            let states = ["active", "inactive", "locked"]
-            let state = try words.next("a state", states) { states.contains($0) ? $0 : nil }
+            let state = try words.next("a state", loginStates) { loginStates.contains($0) ? $0 : nil }
             return ShellCommand {
                 try await $0.setLoginSession(name, active: state != "inactive", locked: state == "locked")
             }
@@ -208,7 +222,7 @@ struct ShellCommand {
         case "wait":
             let time = try words.time("a time")
             return ShellCommand(isFact: false) { _ in try? await Task.sleep(for: time) }
-        default: throw ScriptLines.unknown(command, in: help, "shell")
+        default: throw table.unknown(command, "shell")
         }
     }
 

@@ -6,22 +6,36 @@ import WorkbenchCommands
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show who has which camera, who waits, and why.",
-        discussion: "Examples:\n  camclient status\n  camclient status --json")
+        discussion: """
+            With --watch the status is shown again with each change, at most five times a second, until Ctrl-C: on a \
+            terminal in the place of the last one, else below it, and with --json a line for each. It outlives a restart of \
+            the broker: it says that the broker has left, as JSON {"reachable": false, "message": …}, and waits for the next.
+            Examples:
+              camclient status
+              camclient status --json
+              camclient status --watch
+              camclient status --watch --json | jq -c '.cameras[]?.holder'
+            """)
 
+    @Flag(help: "Show it again with each change, until Ctrl-C.") var watch = false
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        if watch {
+            var watch = StatusWatch(connection, output)
+            return try await watch.run()
+        }
         let status = try await connection.ask { try await $0.status() }
         output.show(status, status.lines)
     }
 }
 
 extension BrokerStatus {
-    fileprivate var lines: [String] {
+    var lines: [String] {
         headLines + placementLines + speakers.flatMap(\.lines) + loginLines + machineLines
             + ["", "cameras"] + (cameras.isEmpty ? ["  none"] : cameras.map { "  \($0.words)" })
-            + ["", "sessions"] + (sessions.isEmpty ? ["  none"] : columns(sessions.map(\.row)))
+            + ["", "sessions"] + (sessions.isEmpty ? ["  none"] : columns(sessions.map(\.row), folded: true))
     }
 
     private var headLines: [String] {

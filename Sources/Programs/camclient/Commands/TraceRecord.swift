@@ -60,7 +60,7 @@ struct TraceRecord: AsyncParsableCommand {
         }
         // After a lost connection the trace has no end: its last steps may be missing.
         if failure == nil { try sink.end() }
-        Output.notice("\(sink.steps) steps in \(file)" + (lost > 0 ? ", and \(lost) missing in between" : ""))
+        Output.notice("\(sink.steps.counted("step")) in \(file)" + (lost > 0 ? ", and \(lost) missing in between" : ""))
         if let failure { throw failure }
         if lost > 0 { throw Failure(.answerIsNo) }
     }

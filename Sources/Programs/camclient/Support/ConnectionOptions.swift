@@ -128,6 +128,8 @@ func sayingWhat<Result>(
 /// The completion of `--camera`: the ids of the broker's cameras, where a broker answers at once.
 enum CameraCompletion {
     private static let names = Mutex<[String]>([])
+    /// Somebody waits between two key presses.
+    static let patience = Duration.milliseconds(500)
 
     /// The completion of bash expands each word, and would run a camera's name: only plain words are offered.
     static let kind = CompletionKind.custom { _, _, _ in names.withLock { $0 }.filter(PlainWord.isOne).map(shellWord) }
@@ -153,8 +155,7 @@ enum CameraCompletion {
             continuation.yield(status?.cameras.map(\.camera.name) ?? [])
         }
         Task.detached {
-            // Somebody waits between two key presses.
-            try? await Task.sleep(for: .milliseconds(500))
+            try? await Task.sleep(for: patience)
             continuation.yield([])
         }
         for await answer in answers { return names.withLock { $0 = answer } }

@@ -73,16 +73,25 @@ struct CommandWords {
 
 /// The lines of `camclient run` and `camclient shell`: the arguments, then those of standard input where it is read.
 struct ScriptLines {
-    let help: String
     let isTyped: Bool
+    private let table: CommandTable
+    private let subcommand: String
     private var given: ArraySlice<String>
+    private let editor: LineEditor?
     private var read: AsyncStream<String>.Iterator?
 
-    /// - Parameter staysOpen: standard input is read after the arguments, too.
-    init(_ arguments: [String], _ help: String, staysOpen: Bool = false) {
-        (given, self.help) = (arguments[...], help)
+    /// - Parameters:
+    ///   - subcommand: whose commands the table has.
+    ///   - staysOpen: standard input is read after the arguments, too.
+    ///   - editor: makes one for lines that are typed.
+    init(
+        _ arguments: [String], _ table: CommandTable, of subcommand: String, staysOpen: Bool = false,
+        editor: () -> LineEditor? = { nil }
+    ) {
+        (given, self.table, self.subcommand) = (arguments[...], table, subcommand)
         isTyped = arguments.isEmpty && Output.isInputTerminal
-        read = arguments.isEmpty || staysOpen ? inputLines().makeAsyncIterator() : nil
+        self.editor = isTyped ? editor() : nil
+        read = self.editor == nil && (arguments.isEmpty || staysOpen) ? inputLines().makeAsyncIterator() : nil
     }
 
     /// Reads all arguments, so that a mistake in the last is found before the first is carried out.
@@ -101,10 +110,24 @@ struct ScriptLines {
     mutating func next(prompt: String = "") async -> String? {
         if let line = given.popFirst() { return line }
         while true {
-            if isTyped, !prompt.isEmpty { Output.text(prompt) }
-            let line = await read?.next()
-            guard isTyped, line == "help" else { return line }
-            Output.line(help)
+            if isTyped, editor == nil, !prompt.isEmpty { Output.text(prompt) }
+            guard let line = if let editor { await editor.next() } else { await read?.next() } else { return nil }
+            let words = line.split(separator: " ").map(String.init)
+            guard isTyped, let first = words.first else { return line }
+            if words.count == 1, TypedWord.end.contains(first) { return nil }
+            guard first == TypedWord.help else { return line }
+            help(words.dropFirst())
+        }
+    }
+
+    private func help(_ names: ArraySlice<String>) {
+        if names.isEmpty { Output.line(table.text) }
+        for name in names {
+            if let help = table.help(of: name) {
+                Output.line(help)
+            } else {
+                Output.notice("camclient: \(table.unknown(name, subcommand).text)")
+            }
         }
     }
 
@@ -112,23 +135,6 @@ struct ScriptLines {
         guard let line = given.first, let command = read(line) else { return nil }
         given.removeFirst()
         return (line, command)
-    }
-
-    /// The first words of the entries of a help's list, two spaces deep: `start, stop  what they do`.
-    static func commands(in help: String) -> [String] {
-        help.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
-            .reduce(into: []) { names, entry in
-                let entry = entry.dropFirst(2)
-                // Two spaces end the names; without them the entry is one command.
-                let heads = entry.firstRange(of: "  ").map { entry[..<$0.lowerBound].split(separator: ",") } ?? [entry]
-                for name in heads.compactMap({ $0.split(separator: " ").first.map(String.init) })
-                where !names.contains(name) { names.append(name) }
-            }
-    }
-
-    static func unknown(_ word: String, in help: String, _ subcommand: String) -> Failure {
-        let instead = NearestWord.insteadOf(word, commands(in: help), lists: "camclient \(subcommand) --help")
-        return Failure(.usage, "“\(word)” is not a command; \(instead)")
     }
 }
 

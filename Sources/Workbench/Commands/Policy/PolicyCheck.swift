@@ -89,9 +89,10 @@ struct PolicyPlay: AsyncParsableCommand {
         discussion: """
             Prints the page's address, and serves it to this machine until Ctrl-C. At each pause in typing the page shows \
             the problems with their places, the scenario's outcome as a text and as a picture, the reason of each decision, \
-            and what comes next. It listens on 127.0.0.1 alone, and answers requests with its address alone, which is a new \
-            one each time. Policies and scenarios, and their includes, come from the folder; nothing is written there, and \
-            nothing outside is read.
+            and what comes next. It begins with examples, the cookbook's and the shipped policies, each with a scenario. It \
+            listens on 127.0.0.1 alone, and answers requests with its address alone, which is a new one each time. Other \
+            policies and scenarios, and their includes, come from the folder; nothing is written there, and nothing else \
+            outside is read.
             Examples:
               camclient policy play
               camclient policy play policies --port 8080

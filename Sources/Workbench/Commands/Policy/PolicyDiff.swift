@@ -155,7 +155,16 @@ struct DifferenceReport {
             )
         }
         if !notCompared.isEmpty { lines.append("# Not compared: \(unseen).") }
+        if let page { lines.append("# \(page)") }
         return allowed.isEmpty ? lines : lines + ["# \(verdict)"]
+    }
+
+    /// A page has files as they are, without drop-ins of their own.
+    private var page: String? {
+        guard command.policyFiles.policyDir == nil, command.firstDir == nil, command.secondDir == nil else {
+            return nil
+        }
+        return PolicyReportCommand.advice(command.second, against: command.first, command.search.world)
     }
 
     private var sameLines: [String] {
@@ -177,7 +186,7 @@ struct DifferenceReport {
     }
 
     private var size: String {
-        let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
+        let steps = report.isExhausted ? "any number of steps" : report.depth.counted("step")
         let world = command.search.world
         return
             "of \(populationsWords(report.populations, of: report.populationsInAll)), \(worldWords(world.clients, world.cameras)), \(steps)"
@@ -188,7 +197,7 @@ struct DifferenceReport {
         var head = "  \(kind.rawValue) (\(kind.direction.rawValue)"
         if !allowed.isEmpty { head += allowed.contains(kind) ? ", allowed" : ", not allowed" }
         head +=
-            "): \(kind.sentence); \(difference.situations.counted("situation")), first after \(difference.witness.length) steps"
+            "): \(kind.sentence); \(difference.situations.counted("situation")), first after \(difference.witness.length.counted("step"))"
         var lines = [head]
         let whose = difference.apps.isEmpty ? "a camera" : difference.apps.joined(separator: ", ")
         lines.append(
@@ -209,7 +218,7 @@ struct DifferenceReport {
 
     private func sentence(_ kind: PolicyDifference.Kind) -> String {
         "\(names[0]) \(kind.outcomes[0]) where \(names[1]) \(kind.outcomes[1]): "
-            + "\(kind.situations.counted("situation")), first after \(kind.shortest) steps"
+            + "\(kind.situations.counted("situation")), first after \(kind.shortest.counted("step"))"
     }
 
     var json: JSONObject {

@@ -64,6 +64,16 @@ struct PolicyReportCommand: AsyncParsableCommand {
         if report.isCutOff { throw Failure(.cutOff) }
     }
 
+    /// The end of another command's outcome: how the same is shown as a page.
+    static func advice(_ file: String, against: String? = nil, dropIns: String? = nil, _ world: WorldOptions) -> String
+    {
+        var words = ["camclient policy report", file]
+        for (option, value) in [("--against", against), ("--policy-dir", dropIns)] {
+            if let value { words += [option, value] }
+        }
+        return "as a page: \((words + world.words).joined(separator: " ")) --html page.html"
+    }
+
     private static func nonce() -> String {
         var random = SystemRandomNumberGenerator()
         return String(random.next() as UInt64, radix: 36) + String(random.next() as UInt64, radix: 36)

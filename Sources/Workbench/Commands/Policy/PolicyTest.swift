@@ -72,7 +72,7 @@ struct PolicyTest: AsyncParsableCommand {
             if suggest, try !self.suggest(for: entry) { isWhole = false }
         }
         if !output.json, replacement == nil, tally.scenariosWithoutFile > 0 {
-            Output.line("\(tally.scenariosWithoutFile) scenarios have no policy file, and count for none")
+            Output.line("\(tally.scenariosWithoutFile.counted("scenario")) without a policy file, counted for none")
         }
         try batch.finish()
         guard isEnough else {

@@ -62,7 +62,7 @@ struct PolicyVerify: AsyncParsableCommand {
             try planned(pair.0, pair.1, known: record?.known(index) ?? [:])
         }
         if let record, record.knownCount > 0 {
-            Output.notice("\(record.path): \(record.knownCount.grouped) worlds were walked whole before")
+            Output.notice("\(record.path): walked whole before: \(record.knownCount.counted("world"))")
         }
         var verdicts: [VerifyVerdict] = []
         var failure: Failure?
@@ -78,7 +78,8 @@ struct PolicyVerify: AsyncParsableCommand {
                 let (file, walk) = (files[end.walk], walks[end.walk].walk)
                 let verdict = VerifyVerdict(
                     file: file, dropIns: policyFiles.policyDir, walk: walk,
-                    report: completed(end.report, of: walk, file), took: end.took)
+                    report: completed(end.report, of: walk, file), took: end.took,
+                    page: PolicyReportCommand.advice(file, dropIns: policyFiles.policyDir, search.world))
                 verdicts.append(verdict)
                 if output.json { Output.json(verdict.json) } else { verdict.show() }
             })

@@ -9,8 +9,16 @@ import TomlFile
 import Workbench
 
 struct WorldOptions: ParsableArguments {
-    @Option(help: .value("number", "Clients in a world: 1 to 4.")) var clients = 3
-    @Option(help: .value("number", "Cameras in a world: 1 to 3.")) var cameras = 2
+    private static let usual = (clients: 3, cameras: 2)
+
+    @Option(help: .value("number", "Clients in a world: 1 to 4.")) var clients = usual.clients
+    @Option(help: .value("number", "Cameras in a world: 1 to 3.")) var cameras = usual.cameras
+
+    /// Those that another command needs for the same world.
+    var words: [String] {
+        (clients == Self.usual.clients ? [] : ["--clients \(clients)"])
+            + (cameras == Self.usual.cameras ? [] : ["--cameras \(cameras)"])
+    }
 
     func validate() throws {
         guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }

@@ -9,6 +9,8 @@ struct VerifyVerdict {
     let walk: PolicyWalk
     let report: PolicyWalk.Report
     let took: Duration
+    /// Shows the same as a page.
+    let page: String
 
     private var statements: [Statement] { walk.policy.statements }
     private var everything: Bool { walk.scope == .everything }
@@ -19,7 +21,8 @@ struct VerifyVerdict {
     func show() {
         for problem in problems { Output.notice("\(file): \(problem)") }
         guard let finding = report.finding else { return Output.lines(lines) }
-        Output.notice("\(file): \(finding.message), after \(finding.length) steps; \(figures)")
+        Output.notice("\(file): \(finding.message), after \(finding.length.counted("step")); \(figures)")
+        Output.notice("  \(page)")
         Output.line(finding.scenario.withoutLastNewline)
     }
 
@@ -35,6 +38,7 @@ struct VerifyVerdict {
             lines = [
                 "\(file): NOT COMPLETE, cut off \(cut.sentence) to a depth of \(report.depth): \(held) as far as it "
                     + "went, in \(populations), \(size)", "  to walk all of it: \(advice)",
+                "  \(page)",
             ]
         } else if !isWhole {
             lines = [

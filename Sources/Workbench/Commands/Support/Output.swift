@@ -54,9 +54,16 @@ package enum Output {
         width(of: STDOUT_FILENO, otherwise: environment("COLUMNS").flatMap { Int($0) } ?? 100)
     }
 
+    package static var height: Int { size(of: STDOUT_FILENO).map { Int($0.ws_row) } ?? 24 }
+
     private static func width(of descriptor: Int32, otherwise: Int) -> Int {
+        size(of: descriptor).map { Int($0.ws_col) } ?? otherwise
+    }
+
+    private static func size(of descriptor: Int32) -> winsize? {
         var size = winsize()
-        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : otherwise
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+        return isKnown ? size : nil
     }
 }
 
@@ -76,7 +83,8 @@ final class Progress {
 package enum ColourChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
 package struct OutputOptions: ParsableArguments {
-    @Flag(name: .long, help: "Print one JSON value a line, for programs.") package var json = false
+    @Flag(name: .long, help: "Print one JSON value a line, for programs; none where there is nothing to list.") package
+        var json = false
 
     @Option(name: .customLong("color"), help: .value("when", "Colours; auto: on a terminal, unless NO_COLOR is set."))
     package var colour = ColourChoice.auto
@@ -96,15 +104,19 @@ package struct OutputOptions: ParsableArguments {
     }
 }
 
-package func columns(_ rows: [[String]]) -> [String] {
+/// - Parameter isFolded: on a terminal what a row is too long for continues below its last column.
+package func columns(_ rows: [[String]], folded isFolded: Bool = false) -> [String] {
     let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
         rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
     }
-    return rows.map { row in
+    let lines = rows.map { row in
         var line = row.enumerated().map { $1.rightPadded(widths[$0]) }.joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         return line
     }
+    guard isFolded, Output.isTerminal else { return lines }
+    let lastColumn = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+    return lines.flatMap { TextColumns.fold($0, width: Output.width, hang: lastColumn) }
 }
 
 extension String {
@@ -124,7 +136,7 @@ extension String {
 
 extension Int {
     var grouped: String { Workbench.grouped(self) }
-    func counted(_ what: String) -> String { Workbench.count(self, what) }
+    package func counted(_ what: String) -> String { Workbench.count(self, what) }
 }
 
 extension Duration {

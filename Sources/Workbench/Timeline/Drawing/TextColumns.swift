@@ -1,5 +1,5 @@
 /// Text in columns of a terminal: most characters take one, those of East Asian scripts and emoji two.
-enum TextColumns {
+package enum TextColumns {
     /// Blocks whose characters are two columns wide (Unicode's East Asian Width W and F), coarsely: a character that
     /// is counted too wide only costs a column.
     private static let wide: [ClosedRange<UInt32>] = [
@@ -10,6 +10,12 @@ enum TextColumns {
 
     static func of(_ character: Character) -> Int {
         character.unicodeScalars.contains { scalar in wide.contains { $0.contains(scalar.value) } } ? 2 : 1
+    }
+
+    /// A line that keeps its indentation, in lines of at most `width` columns; all but the first begin with `hang` spaces.
+    package static func fold(_ line: String, width: Int, hang: Int) -> [String] {
+        let words = line.drop { $0 == " " }
+        return wrap(String(words), width: width, first: String(line[..<words.startIndex]), hang: hang)
     }
 
     /// Words in lines of at most `width` columns: the first begins with `first`, the others with `hang` spaces. A word that is
