@@ -4,6 +4,7 @@ import contextlib, os, pathlib, shutil, signal, sys
 from harness import PROGRAMS, ROOT, Daemon, Ended, Folder, Skipped, claim, ran, spawn, wait_until
 from examples import listed, shown_files
 from page import Shell, tried
+from parity import built
 from restart import Brokers
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -53,10 +54,9 @@ def reader(directory, home, bin="", **variables):
     missing = [program for program in ("gcc", "make", "pkg-config", "gst-launch-1.0", "file") if not shutil.which(program)]
     if missing or ran("pkg-config", "--exists", "libsystemd", "gstreamer-video-1.0", status=None).returncode:
         raise Skipped(f"{', '.join(missing) or 'the headers of libsystemd or GStreamer'} is not here (make/packages test installs it)")
-    prefix, built = directory / "prefix", directory / "build"
-    # As a packager does, so that nothing but what is installed can be found; and nothing is left in the checkout.
-    ran("make", "-C", ROOT / "clients", f"BUILD={built}", "DESTDIR=/", f"PREFIX={prefix}", "install", timeout=COMMAND_PATIENCE)
-    shutil.rmtree(built)
+    prefix = directory / "prefix"
+    # As a packager does, so that nothing but what is installed can be found.
+    built("install", "DESTDIR=/", f"PREFIX={prefix}")
     for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
         assert (prefix / "share/man" / page).exists(), page
     for folder, names, package in listed():
