@@ -28,6 +28,7 @@ from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.auth import BEGIN, Authenticator
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 BROKER = DBusAddress("/org/camarb/Broker1", "org.camarb", "org.camarb.Broker1")
+MANAGER = DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectManager")
 
 def say(**words):
     print(json.dumps(words), flush=True)
@@ -80,6 +81,15 @@ for word in map(str.strip, sys.stdin):
                         elif answer.header.message_type is MessageType.error:
                             count["refused"] += 1
             say(**count)
+        elif word == "pile":
+            for _ in range(100):
+                bus.send(new_method_call(MANAGER, "GetManagedObjects"))
+            time.sleep(1)
+            for _ in range(100):
+                answer = bus.receive(timeout=20)
+                while answer.header.message_type is MessageType.signal:
+                    answer = bus.receive(timeout=20)
+                assert answer.header.message_type is MessageType.method_return, answer.body
         elif word == "vanish":
             bus.send(new_method_call(BROKER, "OpenConnection"))
             os._exit(0)
@@ -364,6 +374,13 @@ def flood():
         count = flooder.wait(lambda said: "sent" in said)
         assert count["refused"] > 100 and rounds > 2, (count, rounds)
         wait_until("its connections to end", lambda: ALICE not in connections(daemon))
+        # Long answers that nobody reads for a while go through the connection that all share.
+        owner = calm.call(BUS, "GetNameOwner", "s", NAME)
+        with Caller(bus.address, ALICE) as lazy:
+            lazy.tell("pile")
+            calm.opens().close()
+            assert "error" not in lazy.wait(lambda said: said["did"] == "pile"), lazy.said
+        assert calm.call(BUS, "GetNameOwner", "s", NAME) == owner, "the broker has lost its connection to the bus"
         return (f"{count['sent']} calls, {count['refused']} refused; meanwhile {rounds} others, at the slowest "
                 f"{slowest['socket']:.2f} s on the socket and {slowest['bus']:.2f} s on the bus")
 

@@ -200,11 +200,11 @@ def leave_unread(path, seconds, bytes):
 
 
 @attack("unread-of-many", "what all clients together have not read is bounded, and who has left most goes first",
-        "connections of 24 subordinate ids that ask for 460 KiB each, half of which the kernel has, and read nothing")
+        "connections of 24 subordinate ids that ask for 500 KiB each, half of which the kernel has, and read nothing")
 def unread_of_many(daemon):
     bystanders = Bystanders(daemon)
     before = memory(daemon)
-    calls, *results = meanwhile(daemon, 7, *((user, leave_unread, daemon.path, 4, 460 << 10) for user in range(IDS[0], IDS[0] + 24)))
+    calls, *results = meanwhile(daemon, 7, *((user, leave_unread, daemon.path, 4, 500 << 10) for user in range(IDS[0], IDS[0] + 24)))
     yield Figure("connections that read nothing", sum(count for count, _ in results), least=206)
     yield Figure("of them disconnected", sum(cut for _, cut in results), least=1)
     yield bystanders.disconnected()

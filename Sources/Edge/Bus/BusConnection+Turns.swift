@@ -49,7 +49,7 @@ extension BusConnection {
         var isMore = true
         var messages = 0
         while isMore && isOpen && pendingEnd == nil && rest.isEmpty && messages < BusConnection.messagesPerTurnMax
-            && (messages == 0 || EventLoop.now < end)
+            && (messages == 0 || EventLoop.now < end) && !waitsToWrite
         {
             isMore = process()
             messages += 1
@@ -61,9 +61,13 @@ extension BusConnection {
         guard isOpen else { return }
         if pendingEnd != nil { return finish() }
         // Messages may be left that were received already, and nothing would wake us for them.
-        if isMore { askForTurn() }
+        if isMore && !waitsToWrite { askForTurn() }
         if !isQuiet { refresh() }
     }
+
+    /// A bus is read when it has taken what was written to it. One of its peers could otherwise ask for so much that all of them lost the
+    /// connection for what it has left unread.
+    private var waitsToWrite: Bool { isBus && !unsent.isEmpty }
 
     /// Reads on.
     /// - Returns: there is more to do at once.
@@ -162,7 +166,7 @@ extension BusConnection {
 
     func refresh() {
         guard isOpen, pendingEnd == nil else { return }
-        io?.events = unsent.isEmpty ? .readable : [.readable, .writable]
+        io?.events = unsent.isEmpty ? .readable : waitsToWrite ? .writable : [.readable, .writable]
         var next = calls.values.lazy.map { $0.deadline }.min()
         if !isReady { next = min(next ?? .max, authenticateBy) }
         if let wholeBy = intake?.wholeBy { next = min(next ?? .max, wholeBy) }

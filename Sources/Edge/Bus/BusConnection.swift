@@ -76,6 +76,8 @@ public final class BusConnection {
     let isServer: Bool
     /// A stranger's malformed messages are passed over.
     let isStranger: Bool
+    /// A message bus: its peers' calls and signals come by one connection.
+    let isBus: Bool
     var waitsForTurn = false
     /// The peer takes descriptors.
     var passesDescriptors = false
@@ -107,7 +109,8 @@ public final class BusConnection {
         anonymous: Bool = false, named: UInt32? = nil, account: TurnAccount = .own, keepers: DescriptorKeepers? = nil
     ) throws(SystemFault) {
         isServer = role == .server
-        isStranger = isServer ? !anonymous : keepers != nil
+        isBus = !isServer && keepers != nil
+        isStranger = isServer ? !anonymous : isBus
         socket = descriptor
         var user: uid_t = named ?? .max
         do throws(SystemFault) {
@@ -121,7 +124,7 @@ public final class BusConnection {
         }
         let peer: Intake.Peer = isStranger ? .stranger(user: user, keepers: keepers, traffic.held) : .trusted
         let gate = isServer ? AuthenticationGate(user: isStranger ? user : nil) : AuthenticationGate()
-        intake = Intake(socket: descriptor, gate: gate, peer: peer, isBus: isStranger && !isServer)
+        intake = Intake(socket: descriptor, gate: gate, peer: peer, isBus: isBus)
         self.loop = loop
         self.account = account
         number = traffic.turns.number()
