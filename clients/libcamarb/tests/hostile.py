@@ -32,7 +32,7 @@ def format_names():
 
 @claim("every key that docs/wire.md has can be found out, those of a camera and those of a configuration")
 def keys():
-    words = (ROOT / "Sources/Core/Vocabulary/Configuration.swift").read_text().split("// Controls:")[0]
+    words = (ROOT / "Sources/Core/Vocabulary/ConfigurationKey.swift").read_text().split("// Controls:")[0]
     general = re.findall(r"^    case (\w+)$", words, re.M)
     with Daemon() as daemon, App(daemon.address) as app:
         app.client.watch_cameras().result()
@@ -165,8 +165,8 @@ def explained():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             listener.bind(str(dead))
         assert str(dead) in why(str(dead), errno.ECONNREFUSED)
-    assert "“tcp:host=here” is no address" in why("tcp:host=here", errno.EINVAL)
-    assert "“unix:path=%00x” is no address" in why("unix:path=%00x", errno.EINVAL)
+    assert "“tcp:host=here” is not an address" in why("tcp:host=here", errno.EINVAL)
+    assert "“unix:path=%00x” is not an address" in why("unix:path=%00x", errno.EINVAL)
     assert "of at most 107 bytes" in why("/" + "x" * 200, errno.EINVAL)
     # A small buffer gets the beginning.
     for room in (0, 1, 10):
