@@ -148,7 +148,7 @@ struct WireTests {
                 .uint64(1), .uint64(1), .uint64(1), .strings(["boredom"]), .string("boredom"), .string(""), .string(""),
             ])
         let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: signal) }
-        #expect(error?.message == "InterruptionChanged: “causes” has “boredom”, which is no cause.")
+        #expect(error?.message == "InterruptionChanged: “causes” has “boredom”, which is not a cause.")
     }
 
     @Test("A device's fault is one of the bus where the sentence ends with the kernel's words for no room")

@@ -220,7 +220,7 @@ def find(by):
         assert [(line["file"].removeprefix("traces/"), line["problem"], line["lines"]) for line in unreadable] == [
             ("direct.trace", "lies in no folder of a machine", len(lines)), ("gap/d.trace", "lacks steps", 1),
             ("odd/empty", "is empty", 0), ("odd/newer.trace", "has format version 99", len(lines)),
-            ("odd/text", "is no trace: it has no header", 2), ("odd/twice.trace", "has a step twice", 10),
+            ("odd/text", "is not a trace: it has no header", 2), ("odd/twice.trace", "has a step twice", 10),
             ("torn/d.trace", "has lines that are torn or not of a trace", 1)], unreadable
         # A file that is there twice counts once, and of a damaged one all that can be read.
         steps = [path.read_bytes().count(b'{"step":') for path in files]

@@ -289,7 +289,7 @@ def without_commits():
         assert "shallow" in said, said
         shutil.rmtree(checkout.root / ".git")
         tarball, said = checkout.version()
-        assert "is no checkout of git's" in said, said
+        assert "is not a checkout of git's" in said, said
         assert shallow == tarball == "0.2.0~git0+deb12u1", (shallow, tarball)
         ascending(tarball, counted)
         # A release's tarball needs no commits.

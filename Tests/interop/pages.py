@@ -99,6 +99,21 @@ def beginnings():
     return f"{len(files)} files"
 
 
+# "There is no camera" and "is no longer" are English; "x is no camera" is not.
+IS_NO = re.compile(r'"(?:[^"\\]|\\.)*?(?<!here )\b(?:is|are) no (?!longer\b|more\b|for\b)[a-z]')
+
+
+@claim("no message says that something “is no” thing of a kind: it “is not a” thing of that kind")
+def messages():
+    files = [file for folder in ("Sources", "clients") for file in sorted((ROOT / folder).rglob("*"))
+             if file.suffix in (".swift", ".c") and "tests" not in file.parts]
+    wrong = [f"{file.relative_to(ROOT)}:{number}: {line.strip()}" for file in files
+             for number, line in enumerate(file.read_text().splitlines(), 1)
+             if IS_NO.search(line) and not line.lstrip().startswith(("//", "/*", "*"))]
+    assert not wrong, "\n".join(wrong)
+    return f"{len(files)} files"
+
+
 # Words of policies, which no source has as a name of its own.
 GLOSSARY_ELSEWHERE = {"immediate", "sharing", "bid"}
 # One thing at its two ends: as the core has it, and as a client gets it.

@@ -402,7 +402,7 @@ static camarb_call declare(camarb_client *client, enum call_kind kind, const cha
     if (!call) return result;
     bool is_named = word && word[0];
     const char *wrong = is_named && text_is_utf8(word) ? NULL
-        : is_named                    ? "What this program calls itself, or its presence, is no text: it takes UTF-8."
+        : is_named                    ? "What this program calls itself, or its presence, is not a text: it takes UTF-8."
         : kind == CALL_DECLARE_CLIENT ? "An app without a name cannot be declared; its desktop file's name will do."
                                       : "There is no such presence; it is background, fullscreen, split, slide-over or picture-in-picture.";
     if (wrong) {

@@ -62,7 +62,7 @@ int addresses_find(camarb_client *client, const char *address) {
         int result = address_add(client, address);
         if (result == -EINVAL)
             snprintf(client->fault, sizeof client->fault,
-                "“%.200s” is no address of a broker; it takes unix:path=… or a path, of at most %zu bytes.", address,
+                "“%.200s” is not an address of a broker; it takes unix:path=… or a path, of at most %zu bytes.", address,
                 sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
         return result;
     }

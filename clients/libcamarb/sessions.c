@@ -35,7 +35,7 @@ camarb_session *camarb_session_new(camarb_client *client, const char *camera, co
     }
     if (camera && !text_is_utf8(camera)) {
         call_free(call);
-        fail(client, -EINVAL, NULL, "The camera's id is no text: it takes UTF-8.");
+        fail(client, -EINVAL, NULL, "The camera's id is not a text: it takes UTF-8.");
         return NULL;
     }
     camarb_session *session = calloc(1, sizeof *session);

@@ -354,7 +354,7 @@ void stream_read(struct stream *stream) {
         const char *wrong = NULL;
         bool is_end = count <= 0;
         if (count > 0 && count < RECORD_BYTES) {
-            wrong = "A packet came that is no record; the stream ended.";
+            wrong = "A packet came that is not a record; the stream ended.";
         } else if (count > 0) {
             switch (get32(record, 0)) {
             case TAG_BUFFER: wrong = take_buffer(stream, record, passed); break;

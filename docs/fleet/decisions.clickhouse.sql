@@ -37,7 +37,7 @@ WITH counts AS (
 )
 SELECT file, extract(file, '^traces/([^/]+)/') AS machine, origin, coalesce(counts.lines, 0) AS lines, torn, missing, CASE
         WHEN counts.lines IS NULL THEN 'is empty'
-        WHEN version IS NULL THEN 'is no trace: it has no header'
+        WHEN version IS NULL THEN 'is not a trace: it has no header'
         WHEN least <> 5 OR version <> 5 THEN 'has format version ' || toString(version)
         WHEN brokers <> 1 THEN 'is not the trace of one broker'
         WHEN doubled > 0 THEN 'has a step twice'

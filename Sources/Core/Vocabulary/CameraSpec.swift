@@ -21,7 +21,7 @@ public enum CameraSpec: Hashable, Sendable {
                 throw BrokerError(
                     .invalidValue,
                     """
-                    \(text.quotedShort) is no simulated camera; write simulated:NAME, as camrecorder --help lists them, or \
+                    \(text.quotedShort) is not a simulated camera; write simulated:NAME, as camrecorder --help lists them, or \
                     simulated:/PATH/NAME.toml.
                     """)
             }
@@ -43,7 +43,7 @@ public enum CameraSpec: Hashable, Sendable {
                 throw BrokerError(
                     .invalidValue,
                     """
-                    \(text.quotedShort) is no identity of a camera, which has at most \(Self.identityBytesMax) printable \
+                    \(text.quotedShort) is not an identity of a camera, which has at most \(Self.identityBytesMax) printable \
                     ASCII characters without spaces; camrecorder --list-cameras shows them.
                     """)
             }

@@ -122,7 +122,7 @@ extension Event {
         case .cameraStateChanged(let camera, let grant, let state):
             visitor.take(.cameraStateChanged, camera, grant, state)
         case .recorderTrouble(let camera, let code, let message): visitor.take(.recorderTrouble, camera, code, message)
-        default: preconditionFailure("\(self) is no event of a camera or the machine")
+        default: preconditionFailure("\(self) is not an event of a camera or the machine")
         }
     }
 }

@@ -118,7 +118,7 @@ final class KWinSource: DesktopSource {
         let text = try call.readString()
         let json = try? JSONReader.read(Array(text.utf8), depthMax: Desktop.kwinDepthMax)
         guard let read = json.flatMap(Desktop.init(kwin:)) else {
-            throw BrokerError(.invalidValue, "This is no list of windows.")
+            throw BrokerError(.invalidValue, "This is not a list of windows.")
         }
         call.answer()
         said = read

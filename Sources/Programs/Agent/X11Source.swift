@@ -57,7 +57,7 @@ final class X11Source: DesktopSource {
         switch fault {
         case camarb_x11_elsewhere:
             know(nil, "the display \(name) may be another machine's, whose processes are not this one's")
-        case camarb_x11_bad_name: know(nil, "“\(name)” is no name of an X11 display, such as :0")
+        case camarb_x11_bad_name: know(nil, "“\(name)” is not a name of an X11 display, such as :0")
         case camarb_x11_no_processes:
             know(nil, "the X server of \(name) cannot say which processes windows belong to (X-Resource 1.2)")
         default: lost("no X server answers on \(name)")

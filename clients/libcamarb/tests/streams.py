@@ -44,7 +44,7 @@ LIES = {
     "a frame that was not given back": ("not given back", lambda s: (honest(s), say(s, frame()), say(s, frame(sequence=2)))),
     "a record that no recorder core sends": ("no recorder core", lambda s: say(s, struct.pack("<I36x", 3))),
     "an unknown record": ("no recorder core", lambda s: say(s, struct.pack("<I36x", 0xffffffff))),
-    "a packet that is too short": ("no record", lambda s: s.send(b"\1\0\0\0")),
+    "a packet that is too short": ("not a record", lambda s: s.send(b"\1\0\0\0")),
 }
 
 

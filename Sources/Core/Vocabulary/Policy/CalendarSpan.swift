@@ -52,7 +52,7 @@ extension CalendarSpan {
     public init(_ text: String) throws(Mistake) {
         let words = text.split(separator: " ")
         guard (1...2).contains(words.count), let span = words.last else {
-            throw Mistake(complaint: "is no time of the week", hint: Self.examples)
+            throw Mistake(complaint: "is not a time of the week", hint: Self.examples)
         }
         let times = span.split(separator: "-", omittingEmptySubsequences: false)
         guard times.count == 2 else { throw Mistake(complaint: "has no beginning and end", hint: Self.examples) }
@@ -68,7 +68,7 @@ extension CalendarSpan {
         let digits = parts.allSatisfy { $0.utf8.count == 2 && $0.utf8.allSatisfy { (48...57).contains($0) } }
         guard parts.count == 2, digits, let hour = Int(parts[0]), let minute = Int(parts[1]), minute < 60,
             hour * 60 + minute <= last
-        else { throw Mistake(complaint: "has \"\(text)\" in it, which is no time of a day", hint: Self.examples) }
+        else { throw Mistake(complaint: "has \"\(text)\" in it, which is not a time of a day", hint: Self.examples) }
         return hour * 60 + minute
     }
 
@@ -77,7 +77,7 @@ extension CalendarSpan {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false)
             guard (1...2).contains(ends.count) else {
-                throw Mistake(complaint: "has \"\(part)\" in it, which are no days", hint: "write \"mon-fri\"")
+                throw Mistake(complaint: "has \"\(part)\" in it, which are not days", hint: "write \"mon-fri\"")
             }
             let first = try day(ends[0])
             let last = try day(ends[ends.count - 1])

@@ -49,12 +49,12 @@ private struct JSONDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard let members = json.members else { throw problem("is no object") }
+        guard let members = json.members else { throw problem("is not an object") }
         return KeyedDecodingContainer(Members<Key>(decoder: self, members: members))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard let elements = json.array else { throw problem("is no list") }
+        guard let elements = json.array else { throw problem("is not a list") }
         return Elements(decoder: self, elements: elements)
     }
 

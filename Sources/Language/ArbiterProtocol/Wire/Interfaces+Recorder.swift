@@ -46,7 +46,7 @@ extension Interface {
             Complete(recording t, file h) → frames t, duration x, bytes t, lastCapture x
               Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole
               file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that
-              cannot be read, or is no recording of the recorder core's own kind, is left as it is and refused.
+              cannot be read, or is not a recording of the recorder core's own kind, is left as it is and refused.
             Keep(grant t, process h, listener h)
               The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening
               AF_UNIX stream socket, as the broker's user or root, or the client ends (`process` is its pidfd).

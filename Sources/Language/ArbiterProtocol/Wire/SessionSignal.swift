@@ -20,7 +20,7 @@ public struct SessionSignal: Hashable, Sendable {
         guard let description = NoticeDescription.named(signal.member) else {
             throw BrokerError(
                 .invalidArguments,
-                "\(signal.member.quotedShort) is no signal of \(InterfaceName.session) that this library knows.")
+                "\(signal.member.quotedShort) is not a signal of \(InterfaceName.session) that this library knows.")
         }
         event = try description.read(&reader)
     }

@@ -71,7 +71,7 @@ extension Cause: WireWord {
         guard let text = wire.string else { return nil }
         guard let cause = Cause(wireName: text) else {
             if text.isEmpty { return .some(nil) }
-            throw BrokerError(.invalidArguments, "\(place.name) is \(text.quotedShort), which is no cause.")
+            throw BrokerError(.invalidArguments, "\(place.name) is \(text.quotedShort), which is not a cause.")
         }
         return cause
     }
@@ -104,7 +104,7 @@ extension CauseSet: WireType {
         var set = CauseSet()
         for word in words {
             guard let cause = Cause(wireName: word) else {
-                throw place.wrong("“\(place.name)” has \(word.quotedShort), which is no cause")
+                throw place.wrong("“\(place.name)” has \(word.quotedShort), which is not a cause")
             }
             set.insert(cause)
         }

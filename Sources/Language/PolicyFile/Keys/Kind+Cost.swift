@@ -63,7 +63,7 @@ extension Kind<CameraCost> {
     private static func format(_ member: TomlTable.Entry, _ reader: TableReader) -> CameraCost.Format? {
         if let format = CameraCost.Format(key: member.key) { return format }
         reader.problems.add(
-            "\(Wording.quoted(member.key)) \(reader.owner) is no format; it takes WIDTHxHEIGHT@FPS, a pixel format behind it if that matters, or \"\(otherFormats)\"",
+            "\(Wording.quoted(member.key)) \(reader.owner) is not a format; it takes WIDTHxHEIGHT@FPS, a pixel format behind it if that matters, or \"\(otherFormats)\"",
             at: member.keyPlace, hint: formatMeant(by: member.key))
         return nil
     }

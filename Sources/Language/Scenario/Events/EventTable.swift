@@ -39,7 +39,7 @@ extension EventDescription {
         uniqueKeysWithValues: EventKind.allCases.enumerated().map { ($0.element, $0.offset) })
 
     package static func of(_ kind: EventKind) -> EventDescription {
-        guard let place = places[kind] else { preconditionFailure("\(kind) is no kind of event") }
+        guard let place = places[kind] else { preconditionFailure("\(kind) is not a kind of event") }
         return all[place]
     }
 

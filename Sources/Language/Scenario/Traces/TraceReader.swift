@@ -45,7 +45,7 @@ public struct TraceReader {
                 if mayBeCut, !parts.isEmpty || part != nil { break }
                 throw error(
                     line == 1
-                        ? "this is no trace: it has no whole line"
+                        ? "this is not a trace: it has no whole line"
                         : "the trace ends in the middle of this line; --cut leaves it out")
             }
             try read(bytes[start..<end])
@@ -60,7 +60,8 @@ public struct TraceReader {
 
     private mutating func read(_ text: ArraySlice<UInt8>) throws(TraceError) {
         guard let string = String(validating: text, as: UTF8.self), string.hasPrefix("{") else {
-            throw error(line == 1 ? "this is no trace: its first line is no header" : "this is no line of a trace")
+            throw error(
+                line == 1 ? "this is not a trace: its first line is not a header" : "this is not a line of a trace")
         }
         let json: JSON
         do throws(JSONReader.Problem) {
@@ -213,7 +214,7 @@ extension TraceFields {
         var named: [(UInt64, String)] = []
         for pair in optional(key)?.array ?? [] {
             guard let pair = pair.array, pair.count == 2, let id = pair[0].count, let name = pair[1].string else {
-                throw LineFault("“\(key)” is no list of ids and names")
+                throw LineFault("“\(key)” is not a list of ids and names")
             }
             named.append((id, name))
         }

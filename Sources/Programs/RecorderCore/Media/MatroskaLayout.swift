@@ -152,7 +152,7 @@ struct MatroskaLayout {
             default: break
             }
         }
-        guard hasScale else { throw .foreign("a tick that is no millisecond", at: info.start) }
+        guard hasScale else { throw .foreign("a tick that is not a millisecond", at: info.start) }
         guard durationAt > 0 else { throw .foreign("no room for a duration", at: info.start) }
     }
 

@@ -508,7 +508,7 @@ static void lies(void) {
         {nothing, RECORD_BYTES, "A record came that no recorder core sends; the stream ended."},
         {release, RECORD_BYTES, "A record came that no recorder core sends; the stream ended."},
         {unknown, RECORD_BYTES, "A record came that no recorder core sends; the stream ended."},
-        {release, RECORD_BYTES - 1, "A packet came that is no record; the stream ended."},
+        {release, RECORD_BYTES - 1, "A packet came that is not a record; the stream ended."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         again();

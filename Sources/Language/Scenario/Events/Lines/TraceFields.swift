@@ -89,10 +89,10 @@ package struct TraceFields {
         var configuration = Configuration()
         for member in members {
             guard let name = ConfigurationKey(rawValue: member.key), configuration[name] == nil else {
-                throw wrong(key, "configuration: it has “\(member.key)”, which is no key or there twice")
+                throw wrong(key, "configuration: it has “\(member.key)”, which is not a key or there twice")
             }
             guard let value = ConfigurationValue(member.value, name.kind) else {
-                throw wrong(key, "configuration: “\(member.key)” is no value")
+                throw wrong(key, "configuration: “\(member.key)” is not a value")
             }
             configuration[name] = value
         }
@@ -108,7 +108,7 @@ package struct TraceFields {
         for (place, entry) in wire.entries.enumerated() {
             let isFirst = !wire.entries[..<place].contains { $0.key == entry.key }
             guard isFirst, Value.keys.contains(entry.key) else {
-                throw wrong(key, "\(whose): it has “\(entry.key)”, which is no key or there twice")
+                throw wrong(key, "\(whose): it has “\(entry.key)”, which is not a key or there twice")
             }
         }
         return try made { () throws(BrokerError) in try make(wire) }

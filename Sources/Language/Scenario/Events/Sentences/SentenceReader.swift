@@ -47,10 +47,10 @@ extension Word {
 
     package func user() throws(LineProblem) -> UInt32 { try read("a user is a number, such as 1000") { UInt32($0) } }
     func wholeNumber() throws(LineProblem) -> UInt64 {
-        try read("“\(text)” is no whole number from 0") { UInt64($0) }
+        try read("“\(text)” is not a whole number from 0") { UInt64($0) }
     }
     func time() throws(LineProblem) -> Duration {
-        try read("“\(text)” is no time; a time is written 2s, 1.5s or 250ms") { TimeText.parse($0) }
+        try read("“\(text)” is not a time; a time is written 2s, 1.5s or 250ms") { TimeText.parse($0) }
     }
 }
 
