@@ -9,7 +9,7 @@ SIZE = 64 << 10
 # The header's snapshot and a line that goes over the size come on top.
 FILE_MAX = SIZE + (32 << 10)
 IOS, KIOSK = ROOT / "policies" / "ios9.toml", ROOT / "policies" / "kiosk.toml"
-REPLAYED = "steps replayed, byte for byte the same\n"
+REPLAYED = " replayed, byte for byte the same\n"
 
 
 def place(shell, app, where, focused=False):
@@ -93,7 +93,7 @@ def rotated():
             report = told(None, "trace", "replay", path)
             assert report["ok"] and report["ended"] and report["steps"] > 0 and report["lost"] == 0, report
             counted += report["steps"]
-        assert replay(*files).stdout == f"{counted} {REPLAYED}"
+        assert replay(*files).stdout == f"{counted} steps{REPLAYED}"
         assert json.loads(lines(trace)[-1])["end"] == "stopped" and json.loads(lines(older[0])[-1])["end"] == "rotated"
         # The oldest first, and none left out.
         refused = replay(trace, older[0], status=2)
@@ -164,7 +164,7 @@ def killed():
         number, said = written.count(b"\n"), replay(trace, status=2)
         assert said.stderr == f"camclient: {trace}:{number}: the trace ends in the middle of this line; --cut leaves it out\n"
         assert said.stdout == ""
-        assert replay(trace, "--cut").stdout.startswith(f"{number - 2} {REPLAYED}")
+        assert replay(trace, "--cut").stdout.startswith(f"{number - 2} steps{REPLAYED}")
         scenario = folder / "cut.scenario"
         converted_to(trace, scenario, status=2)
         assert not scenario.exists(), "a part was presented as whole"

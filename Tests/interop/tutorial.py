@@ -20,7 +20,7 @@ def tutorial():
 
 
 # What goes on until somebody ends it, and how long that is here, in seconds.
-ENDLESS, LONG_ENOUGH = ("--again", "--timeline"), 4
+ENDLESS, LONG_ENOUGH = ("--again", "--timeline", "--watch"), 4
 
 
 @claim("each line of README's “Trying it” does what it says, in a home without folders")
