@@ -1,23 +1,25 @@
 /* usage: viewer [--frames N] [--save PREFIX]
  *
- * A window that shows a camera, or why there is none. With --frames it ends after so many pictures of the camera; with --save it writes
- * what the window shows to PREFIX-1.png, PREFIX-2.png, …: at each beginning and end of an interruption, and at its own end. */
+ * A window that shows a camera, or why there is none. With --frames it ends when it has shown so many pictures of the camera; with --save
+ * it writes what the window shows to PREFIX-1.png, PREFIX-2.png, …: at each beginning and end of an interruption, and at its own end. */
 #include "camarb-paintable.h"
 
 #include <stdlib.h>
 
-static int frames, saved;
+static int frames, shown, saved;
 static char *prefix;
 static GError *error;
-/* How many pictures have to be seen before the next one is saved; G_MAXUINT: none is to be. */
-static guint due = G_MAXUINT;
+/* The number of the camera's last picture that was drawn; and that from which on the window is to be saved, G_MAXUINT for never. */
+static guint last, due = G_MAXUINT;
 
-static void save(GdkPaintable *whole, GtkWidget *window) {
+static void save(GtkWidget *widget) {
+    g_autoptr(GdkPaintable) whole = gtk_widget_paintable_new(widget);
     GtkSnapshot *snapshot = gtk_snapshot_new();
-    gdk_paintable_snapshot(whole, snapshot, gdk_paintable_get_intrinsic_width(whole), gdk_paintable_get_intrinsic_height(whole));
+    gdk_paintable_snapshot(whole, snapshot, gtk_widget_get_width(widget), gtk_widget_get_height(widget));
     GskRenderNode *node = gtk_snapshot_free_to_node(snapshot);
     if (!node) return;
-    g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(gtk_native_get_renderer(GTK_NATIVE(window)), node, NULL);
+    GskRenderer *renderer = gtk_native_get_renderer(gtk_widget_get_native(widget));
+    g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, NULL);
     g_autofree char *file = g_strdup_printf("%s-%d.png", prefix, ++saved);
     gdk_texture_save_to_png(texture, file);
     gsk_render_node_unref(node);
@@ -30,19 +32,21 @@ static void on_status(CamarbPaintable *camera) {
     if (prefix) due = camarb_paintable_get_frames(camera) + (*status ? 0 : 1);
 }
 
-/* Whenever the window has been drawn: `whole` is what it shows. */
-static void on_drawn(GdkPaintable *whole, CamarbPaintable *camera) {
-    GtkWidget *window = gtk_widget_get_ancestor(gtk_widget_paintable_get_widget(GTK_WIDGET_PAINTABLE(whole)), GTK_TYPE_WINDOW);
-    guint seen = camarb_paintable_get_frames(camera);
-    gboolean is_over = frames > 0 && seen >= (guint)frames;
-    if (prefix && (is_over || seen >= due)) {
+/* Whenever the window was painted: it shows what the camera's paintable has now. */
+static void on_painted(GdkFrameClock *clock, GtkWidget *picture) {
+    guint number = camarb_paintable_get_frames(CAMARB_PAINTABLE(gtk_picture_get_paintable(GTK_PICTURE(picture))));
+    if (number != last) shown++;
+    last = number;
+    if (number >= due) {
         due = G_MAXUINT;
-        save(whole, window);
+        save(picture);
+        return;
     }
-    if (!is_over) return;
-    g_print("%u frames\n", seen);
-    g_signal_handlers_disconnect_by_data(whole, camera);
-    gtk_window_destroy(GTK_WINDOW(window));
+    if (frames == 0 || shown < frames) return;
+    if (prefix) save(picture);
+    g_print("%d frames\n", frames);
+    g_signal_handlers_disconnect_by_data(clock, picture);
+    gtk_window_destroy(GTK_WINDOW(gtk_widget_get_root(picture)));
 }
 
 static void on_activate(GtkApplication *app) {
@@ -50,13 +54,11 @@ static void on_activate(GtkApplication *app) {
     if (!camera) return;
     GtkWidget *window = gtk_application_window_new(app), *picture = gtk_picture_new_for_paintable(GDK_PAINTABLE(camera));
     g_signal_connect(camera, "notify::status", G_CALLBACK(on_status), NULL);
-    g_object_set_data_full(G_OBJECT(window), "camera", camera, g_object_unref);
-    GdkPaintable *whole = gtk_widget_paintable_new(picture);
-    g_object_set_data_full(G_OBJECT(window), "whole", whole, g_object_unref);
-    g_signal_connect(whole, "invalidate-contents", G_CALLBACK(on_drawn), camera);
+    g_object_unref(camera);
     gtk_window_set_default_size(GTK_WINDOW(window), 640, 360);
     gtk_window_set_child(GTK_WINDOW(window), picture);
     gtk_window_present(GTK_WINDOW(window));
+    g_signal_connect_object(gtk_widget_get_frame_clock(window), "after-paint", G_CALLBACK(on_painted), picture, 0);
 }
 
 int main(int count, char **words) {
