@@ -3,7 +3,9 @@ package import ArbiterProtocol
 /// Times that run, and their ends.
 extension ReferenceArbiter {
     package var nextMoment: Moment? {
-        var ends = world.coolDowns.map(\.until) + world.pauses.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
+        var ends =
+            world.coolDowns.map(\.until) + world.pauses.map(\.until) + world.leases.compactMap(\.until)
+            + world.falling.map(\.until)
         ends += world.speakers.compactMap(\.frozenUntil) + world.questions.values.map(\.until)
         for camera in world.cameras.values {
             ends += [camera.keptFor?.until, camera.holding?.leaseUntil, camera.holding?.warning?.due].compactMap { $0 }
@@ -52,7 +54,8 @@ extension ReferenceArbiter {
         var isAny = false
         for camera in world.cameras.keys.sorted() {
             let holding = world.cameras[camera]?.holding
-            let leased = holding?.leaseSince == nil ? nil : holding.flatMap { world.sessions[$0.session].map(world.app) }
+            let leased =
+                holding?.leaseSince == nil ? nil : holding.flatMap { world.sessions[$0.session].map(world.app) }
             if let holding, let until = holding.leaseUntil, until <= world.now, world.sessions[holding.session] != nil {
                 endLease(holding.session, on: camera)
                 isAny = true
@@ -88,7 +91,8 @@ extension ReferenceArbiter {
         guard pause > .zero else { return }
         world.pauses.removeAll { $0.app == app && $0.camera == camera }
         world.pauses.append((app, camera, world.now + pause))
-        for (other, sibling) in asking(for: camera) where world.app(sibling) == app && rankRule(sibling).pauseAfterLease > .zero {
+        for (other, sibling) in asking(for: camera)
+        where world.app(sibling) == app && rankRule(sibling).pauseAfterLease > .zero {
             stop(other)
         }
     }

@@ -138,13 +138,13 @@ import Testing
         other[lengths[1]] = 0x55
         // Another text, something behind it or in it, and another recording's clusters behind these.
         var wrong: [(bytes: [UInt8], words: String)] = [
-            (Array("A letter to my mother, and no recording.".utf8), "no recording"),
-            (bytes + Array("P.S. more".utf8), "no recording"),
-            (Array(bytes.prefix(lengths[2])) + [0x1f, 0x43, 0xff], "no recording"),
+            (Array("A letter to my mother, and no recording.".utf8), "not a recording"),
+            (bytes + Array("P.S. more".utf8), "not a recording"),
+            (Array(bytes.prefix(lengths[2])) + [0x1f, 0x43, 0xff], "not a recording"),
             (other, "at byte \(lengths[1])"), (bytes + bytes[lengths[0]...], "a time that goes back"),
         ]
         // A header that is not whole.
-        for cut in [4, 30, 50, 60, 300, lengths[0] - 1] { wrong.append((Array(bytes.prefix(cut)), "no recording")) }
+        for cut in [4, 30, 50, 60, 300, lengths[0] - 1] { wrong.append((Array(bytes.prefix(cut)), "not a recording")) }
         for (bytes, words) in wrong {
             try file.write(bytes)
             try isLeft(file, words)

@@ -157,7 +157,9 @@ struct CaseGenerator: Sendable {
     private mutating func enforce(_ policy: Policy) {
         self.policy = policy
         var counted = [policy.pressureSettle, policy.contention.coolDown]
-        for rule in policy.rankRules { counted += [rule.grace, rule.minHold, rule.pause] + (rule.lease.map { [$0] } ?? []) }
+        for rule in policy.rankRules {
+            counted += [rule.grace, rule.minHold, rule.pause] + (rule.lease.map { [$0] } ?? [])
+        }
         durations += counted.filter { $0 > .zero && !durations.contains($0) }
     }
 

@@ -23,7 +23,8 @@ extension SessionEvent {
         case .sharersChanged(let sharers):
             "sharersChanged "
                 + (sharers.isEmpty ? "nobody" : sharers.map(\.description.printable).joined(separator: ", "))
-        case .sessionStopped(let told): "sessionStopped \(told.reason.rawValue)\(because(told.rule))\(saying(told.message))"
+        case .sessionStopped(let told):
+            "sessionStopped \(told.reason.rawValue)\(because(told.rule))\(saying(told.message))"
         case .recordingStarted(let id): "recordingStarted \(id)"
         case .recordingPaused(let id): "recordingPaused \(id)"
         case .recordingResumed(let id): "recordingResumed \(id)"

@@ -150,7 +150,8 @@ struct CompiledRank: Sendable, BitwiseCopyable {
         terms = RankTerms(
             rank: source.rank, isImmediate: source.isImmediate, denies: source.deny,
             grace: source.grace.wholeNanoseconds, minHold: source.minHold.wholeNanoseconds,
-            lease: source.lease?.wholeNanoseconds, pause: source.pauseAfterLease.wholeNanoseconds, rule: Rule(.policy, index))
+            lease: source.lease?.wholeNanoseconds, pause: source.pauseAfterLease.wholeNanoseconds,
+            rule: Rule(.policy, index))
     }
 }
 

@@ -48,7 +48,8 @@ package enum PolicyKeys {
         Key("cause", \.cause, .cause, .walked, "what it raises", missing: "an error"),
         Key("access", \.access, .access, .walked, "what is left", missing: "nothing is left"),
         Key(
-            "message", \.message, .message, silent: "", .walked, "what the person in front of the app reads beside the cause",
+            "message", \.message, .message, silent: "", .walked,
+            "what the person in front of the app reads beside the cause",
             missing: "none"),
     ]
 
@@ -75,7 +76,8 @@ package enum PolicyKeys {
             "how long after the end of a lease its app is refused that camera, also when nobody waits"),
         Key(
             "message", \.message, .message, silent: "", .walked,
-            "what the person in front of such an app reads where this rule refuses it or its lease ends", missing: "none"),
+            "what the person in front of such an app reads where this rule refuses it or its lease ends",
+            missing: "none"),
         Key(
             "message-to-others", \.messageToOthers, .message, silent: "", .walked,
             "what the person in front of an app reads that loses to one of this rank", missing: "none"),

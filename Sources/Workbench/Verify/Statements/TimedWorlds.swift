@@ -107,7 +107,8 @@ extension TimedWorlds {
             search.run { _ -> SearchBound? in nil }
             states += search.cursor.tree.count
             if let found = search.found {
-                return PathScenario(world: world, policyLine: policyLine, policies: policies).finding(found, search, policy)
+                return PathScenario(world: world, policyLine: policyLine, policies: policies).finding(
+                    found, search, policy)
             }
         }
         return nil
