@@ -64,7 +64,7 @@ final class SystemName: BrokerPart {
             case .failure(let error):
                 lack("the system bus refuses it: \(error.message)")
                 again?.arm(at: EventLoop.now + pause)
-                pause = min(pause * 2, MessageBus.Kind.system.pauseMax)
+                pause = min(2 * pause, MessageBus.Kind.system.pauseMax)
             }
         }
     }
