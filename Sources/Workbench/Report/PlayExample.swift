@@ -3,7 +3,7 @@ import TomlFile
 
 /// A policy to begin with, and a scenario that shows it at work.
 public struct PlayExample: Sendable {
-    /// What both are texts of: the server gives them to the page by the example's number.
+    /// The server gives them to the page by the example's number. The policy's file has no folder.
     public typealias Texts = (file: String, policy: String, scenario: String)
 
     /// A list shows no more of a description.

@@ -6,8 +6,8 @@ import PolicyFile
 import Synchronization
 import System
 
-/// What the arguments of the shell's commands may be: words of the wire, and names that the broker and its policy know, which
-/// are asked for anew for each word that somebody completes.
+/// The values of the shell commands' arguments: words of the wire, and names that the broker and its policy know, which are read
+/// anew for each word that somebody completes.
 final class ShellFacts: Sendable {
     private struct Known: Sendable {
         var apps: [String] = []

@@ -9,8 +9,8 @@ import WorkbenchCommands
 struct StatusWatch {
     /// More pictures a second than somebody follows.
     private static let redrawsPerSecond = 5
-    /// What no signal announces is looked at so often: measured pressure, programs that opened a camera without asking, and the
-    /// size of the terminal.
+    /// The pause between looks at facts without a signal: measured pressure, programs that opened a camera without asking, and
+    /// the size of the terminal.
     private static let lookEvery = Duration.seconds(5)
     /// Nothing announces a broker that listens again.
     private static let searchEvery = Duration.seconds(1)
@@ -87,7 +87,7 @@ struct StatusWatch {
     }
 }
 
-/// What wakes the watch, and why. Rings that come while nobody waits are one.
+/// Wakes the watch, and keeps the reason. Rings that come while nobody waits are one.
 private final class WatchBell: Sendable {
     private struct State: Sendable {
         var isOver = false

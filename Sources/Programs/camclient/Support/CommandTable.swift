@@ -42,7 +42,7 @@ struct CommandTable {
         return Failure(.usage, "“\(word)” is not a command; \(instead)")
     }
 
-    /// What may stand behind words, as the table has it: words, and the arguments that capital letters stand for.
+    /// The words that the table allows behind others; an argument has capital letters.
     private func places(behind typed: [String]) -> [String] {
         guard let name = typed.first else { return names + TypedWord.all }
         if name == TypedWord.help { return typed.count == 1 ? names : [] }
@@ -51,7 +51,7 @@ struct CommandTable {
         }
     }
 
-    /// What the word at a line's end may be completed to.
+    /// Completes the word at a line's end.
     /// - Parameter values: those of an argument, which stands behind the words.
     /// - Returns: the letters that all possible words have in common, with a space behind the only one; and the words where
     ///   there are several.
@@ -71,7 +71,7 @@ struct CommandTable {
     }
 }
 
-/// What somebody types beside the commands of a table.
+/// Commands of a session on a terminal, beside those of a table.
 enum TypedWord {
     static let help = "help"
     static let end = ["exit", "quit"]

@@ -11,7 +11,7 @@ final class WatchScreen {
     private static let home = "\u{1b}[H"
     private static let restOfLine = "\u{1b}[K"
     private static let restOfScreen = "\u{1b}[J"
-    /// What follows a line that is too long is indented by as much more.
+    /// The rest of a line that is too long is indented by as much more.
     private static let hang = 4
 
     private var terminal = termios()

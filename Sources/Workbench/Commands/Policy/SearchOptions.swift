@@ -14,7 +14,7 @@ struct WorldOptions: ParsableArguments {
     @Option(help: .value("number", "Clients in a world: 1 to 4.")) var clients = usual.clients
     @Option(help: .value("number", "Cameras in a world: 1 to 3.")) var cameras = usual.cameras
 
-    /// Those that another command needs for the same world.
+    /// The options by which another command has the same world.
     var words: [String] {
         (clients == Self.usual.clients ? [] : ["--clients \(clients)"])
             + (cameras == Self.usual.cameras ? [] : ["--cameras \(cameras)"])
