@@ -53,23 +53,40 @@ extension ReferenceArbiter {
     @discardableResult mutating func endLeases() -> Bool {
         var isAny = false
         for camera in world.cameras.keys.sorted() {
-            let holding = world.cameras[camera]?.holding
-            let leased =
-                holding?.leaseSince == nil ? nil : holding.flatMap { world.sessions[$0.session].map(world.app) }
-            if let holding, let until = holding.leaseUntil, until <= world.now, world.sessions[holding.session] != nil {
+            if let holding = leased(camera), let until = holding.leaseUntil, until <= world.now {
                 endLease(holding.session, on: camera)
                 isAny = true
             }
             guard longestPause > .zero else { continue }
             for (id, session) in asking(for: camera) where world.sessions[id]?.started != nil {
                 let (app, rule) = (world.app(session), rankRule(session))
-                let used = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
-                guard app != leased, rule.pause > .zero, let lease = rule.lease, used >= lease else { continue }
-                endLease(id, on: camera)
+                guard rule.pause > .zero, let lease = rule.lease else { continue }
+                let holding = leased(camera).flatMap { holding in
+                    world.sessions[holding.session].map(world.app) == app ? holding : nil
+                }
+                if holding?.session == id || used(app, on: camera, holding) < lease { continue }
+                // The holder's lease has an end of its own, and the pause begins there.
+                if holding == nil { endLease(id, on: camera) } else { stop(id) }
                 isAny = true
             }
         }
         return isAny
+    }
+
+    /// The holder whose lease runs, while it asks for the camera.
+    private func leased(_ camera: CameraID) -> ReferenceWorld.Holding? {
+        guard let holding = world.cameras[camera]?.holding, holding.leaseSince != nil,
+            world.sessions[holding.session]?.started != nil
+        else { return nil }
+        return holding
+    }
+
+    /// The grace after a lease is no part of it.
+    private func used(_ app: ReferenceWorld.App, on camera: CameraID, _ holding: ReferenceWorld.Holding?) -> Duration {
+        let before = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
+        guard let holding, let since = holding.leaseSince else { return before }
+        let used = before + (world.now - since)
+        return holding.lease.map { max(before, min(used, $0)) } ?? used
     }
 
     private var longestPause: Duration { policy.rankRules.map(\.pauseAfterLease).max() ?? .zero }

@@ -40,7 +40,7 @@ def live(*command, holders=None):
         told(app, "DidStartRunning")
         assert app.wait(has("stream"))["stream"] > 0
         rival.take()
-        _, decision, _, causes, reason, interrupter, recording, rule = told(app, "WasInterrupted")
+        _, decision, _, causes, reason, interrupter, recording, rule, *_ = told(app, "WasInterrupted")
         assert (causes, reason, interrupter, recording) == ([IN_USE], IN_USE, "rival", 0) and rule and decision, causes
         told(app, "DidStopRunning")
         rival.give_back()

@@ -46,7 +46,7 @@ def decisions_of_others():
         assert cut["interrupter"] == ("s", "another user's app") and cut["causes"][1] and "rule" in cut, cut
         # The signal to the session itself says the same.
         (own,) = app.heard("WasInterrupted", before)
-        assert [cut[key][1] for key in ("sequence", "interruption", "causes", "reason", "interrupter", "recording", "rule")] == [
+        assert [cut[key][1] for key in ("sequence", "interruption", "causes", "reason", "interrupter", "recording", "rule", "message")] == [
             own[0], *own[2:]], (cut, own)
         watcher.status()
         app.status()

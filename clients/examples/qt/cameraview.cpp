@@ -47,7 +47,9 @@ void CameraView::takeEvent(const camarb_event &event) {
 // Draws the slate of the size that is shown, where the session calls for one, or there is no broker to have a session with.
 void CameraView::setStatus(const QString &text) {
     const QByteArray words = text.toUtf8();
-    camarb_slate slate = {CAMARB_SLATE_NO_BROKER, "", words.constData(), "", 0, 0, {}};
+    camarb_slate slate{};
+    slate.kind = CAMARB_SLATE_NO_BROKER;
+    slate.reason = words.constData();
     if (!session || camarb_session_slate(session, &slate)) {
         image = QImage(image.isNull() ? QSize(1280, 720) : image.size(), QImage::Format_RGB32);
         uint8_t *planes[] = {image.bits()};

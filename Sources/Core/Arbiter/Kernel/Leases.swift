@@ -87,24 +87,37 @@ extension Arbiter {
     /// lease begins anew at a grant there.
     /// - Returns: whether a lease ended.
     mutating func expireUsedUp(on camera: Slot<Camera>) -> Bool {
-        let held = state.cameras[camera].tenancy.held
         var isAny = false
-        if let held, let until = held.leaseUntil, until <= state.now, state.sessions[held.session].request != nil {
+        if let held = leased(camera), let until = held.leaseUntil, until <= state.now {
             expire(held.session, on: camera)
             isAny = true
         }
         guard state.policy.longestPause > 0 else { return isAny }
         for waiter in Array(state.requests(on: camera)) where state.sessions[waiter].request != nil {
             let look = state.look(at: waiter)
+            guard let lease = look.rank.lease, look.rank.pause > 0 else { continue }
+            let held = leased(camera).flatMap { state.app(of: $0.session) == look.app ? $0 : nil }
             // A lease that runs has an end of its own, which a grace may put off.
-            if held?.leaseSince != nil, held.map({ state.app(of: $0.session) }) == look.app { continue }
-            guard let lease = look.rank.lease, look.rank.pause > 0, leaseUsed(look.app, on: camera) >= lease else {
-                continue
+            if held?.session == waiter { continue }
+            let banked = leaseUsed(look.app, on: camera)
+            guard held?.leaseUsed(by: state.now, banked: banked) ?? banked >= lease else { continue }
+            if held == nil {
+                expire(waiter, on: camera)
+            } else {
+                // The pause begins when the lease of the app's other session ends.
+                stopForGood(waiter, .leaseExpired, state.policy.rank(look.facts).rule, why: .interrupted)
             }
-            expire(waiter, on: camera)
             isAny = true
         }
         return isAny
+    }
+
+    /// The holder of a camera whose lease runs, while it asks for the camera.
+    private func leased(_ camera: Slot<Camera>) -> Held? {
+        guard let held = state.cameras[camera].tenancy.held, held.leaseSince != nil,
+            state.sessions[held.session].request != nil
+        else { return nil }
+        return held
     }
 
     /// A session whose lease is over is stopped for good, and its app makes way for waiting apps. Where its rank has a
