@@ -2,7 +2,7 @@
 import os, re, tomllib
 
 from camclient import camclient, told
-from harness import ROOT, claim
+from harness import ROOT, Folder, claim
 
 PAGE = ROOT / "docs" / "cookbook.md"
 FOLDER = ROOT / "docs" / "cookbook"
@@ -71,7 +71,6 @@ def policies():
 
 @claim("without its pause a booth's limit is broken by one that is alone: check says what to give, and verify shows the second start")
 def without_a_pause():
-    from harness import Folder
     with Folder() as folder:
         file = folder / "booth.toml"
         text = (FOLDER / "booth.toml").read_text()
@@ -86,3 +85,30 @@ def without_a_pause():
         assert 'it holds a camera for "31min" within "35min"' in said and 'give a pause, "5min" at least' in said, said
         file.write_text(text.replace('in      = "35min"', 'in      = "1h"'))
         assert 'it holds a camera for "55min" within "1h"' in camclient(None, "policy", "check", file, status=1).stdout
+
+
+@claim("what arithmetic says of a limit is what a walk through all moments says, where another camera's conflict keeps arithmetic out")
+def arithmetic_and_walk():
+    def policy(lease, pause, most, window, more=""):
+        return (f'name = "limit"\nranks = ["all"]\n[[rank]]\nname = "All"\nrank = "all"\nlease = "{lease}s"\npause = "{pause}s"\n'
+                f'[contention]\ncool-down = "1s"\n{more}[[always]]\nname = "L"\nwhen = {{ camera = "back" }}\nat-most = "{most}s"\nin = "{window}s"\n')
+    counts = {0: 0, 1: 0}
+    with Folder() as folder:
+        file = folder / "limit.toml"
+        for lease, pause, most, window in ((3, 2, 3, 5), (3, 2, 3, 6), (3, 2, 4, 6), (2, 3, 4, 8), (2, 3, 4, 9), (2, 3, 4, 10), (4, 1, 4, 5),
+                                           (4, 1, 7, 9), (4, 1, 8, 9), (1, 1, 2, 4), (1, 1, 2, 5), (1, 1, 3, 5)):
+            verdicts = []
+            for more in ("", '[[camera]]\nid = "one"\nconflicts = ["other"]\n'):
+                file.write_text(policy(lease, pause, most, window, more))
+                report = told(None, "policy", "verify", "--no-repairs", "--clients", "1", "--cameras", "1", file, status=None)
+                kept = any(one.get("keptByArithmetic") for one in report["statements"])
+                assert not kept or not more, report
+                assert report["broken"] is not None or report["complete"], report
+                assert report["broken"] is not None or kept or report["timed"]["states"] > 10, report
+                verdicts.append(report["broken"] is not None)
+            cycle = lease + pause
+            says = window // cycle * lease + min(window % cycle, lease) > most
+            assert verdicts == [says, says], (lease, pause, most, window, verdicts)
+            counts[says] += 1
+    assert min(counts.values()) >= 3, counts
+    return f"{counts[0]} kept, {counts[1]} broken"
