@@ -180,7 +180,7 @@ package struct ReferenceArbiter: Sendable {
         holding.granted = world.tick()
         holding.since = world.now
         holding.protectedUntil = rule.minHold > .zero ? world.now + rule.minHold : nil
-        if leaseEnd(rule.lease, app, on: camera) == world.now {
+        if leaseEnd(rule.lease, app, on: camera) == world.now, rule.pauseAfterLease == .zero {
             // It was used up before a session was stopped for it: a new lease begins.
             world.leases.removeAll { $0.camera == camera && $0.app == app }
         }

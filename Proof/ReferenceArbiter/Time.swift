@@ -61,12 +61,12 @@ extension ReferenceArbiter {
             for (id, session) in asking(for: camera) where world.sessions[id]?.started != nil {
                 let (app, rule) = (world.app(session), rankRule(session))
                 guard rule.pause > .zero, let lease = rule.lease else { continue }
-                let holding = leased(camera).flatMap { holding in
-                    world.sessions[holding.session].map(world.app) == app ? holding : nil
-                }
-                if holding?.session == id || used(app, on: camera, holding) < lease { continue }
-                // The holder's lease has an end of its own, and the pause begins there.
-                if holding == nil { endLease(id, on: camera) } else { stop(id) }
+                // A lease that runs has an end of its own, and a session that has won gets the camera.
+                if leased(camera).flatMap({ world.sessions[$0.session].map(world.app) }) == app { continue }
+                if world.cameras[camera]?.holding?.session == id { continue }
+                let used = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
+                if used < lease { continue }
+                endLease(id, on: camera)
                 isAny = true
             }
         }
@@ -79,14 +79,6 @@ extension ReferenceArbiter {
             world.sessions[holding.session]?.started != nil
         else { return nil }
         return holding
-    }
-
-    /// The grace after a lease is no part of it.
-    private func used(_ app: ReferenceWorld.App, on camera: CameraID, _ holding: ReferenceWorld.Holding?) -> Duration {
-        let before = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
-        guard let holding, let since = holding.leaseSince else { return before }
-        let used = before + (world.now - since)
-        return holding.lease.map { max(before, min(used, $0)) } ?? used
     }
 
     private var longestPause: Duration { policy.rankRules.map(\.pauseAfterLease).max() ?? .zero }

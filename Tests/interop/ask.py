@@ -51,7 +51,7 @@ def denied():
         for call in (("AnswerQuestion", "us", question, "allow"), ("StopApp", "s", f"photos@{ALICE}")):
             assert other.refusal(SHELL, *call).error == "NotTrusted", call
         agent.call(SHELL, "AnswerQuestion", "us", question, "deny")
-        assert app.wait("SessionStopped")[2:] == ("denied-by-user", "access: the user said no")
+        assert app.wait("SessionStopped")[2:4] == ("denied-by-user", "access: the user said no")
         assert "is over" in agent.refusal(SHELL, "AnswerQuestion", "us", question, "deny").message
         error = app.refusal(session.at, "StartRunning")
         assert error.error == "AccessDenied" and "camclient apps allow" in str(error), error
@@ -94,7 +94,7 @@ def permission_store():
         app, session = starting(daemon, "photos")
         app.wait("DidStartRunning")
         agent.call(SHELL, "SetDenied", "as", ["photos", *(f"other-{number}" for number in range(200))])
-        assert app.wait("SessionStopped")[2:] == ("denied-by-user", "denied in the portal's permission store")
+        assert app.wait("SessionStopped")[2:4] == ("denied-by-user", "denied in the portal's permission store")
         error = app.refusal(session.at, "StartRunning")
         assert error.error == "AccessDenied" and "denied in the portal's permission store" in str(error), error
         (answers,) = agent.call(SHELL, "ListAnswers")

@@ -241,7 +241,7 @@ def distrusted():
             brokers.start()
             Holder(brokers).close()
             brokers.kill()
-        assert "no regular file" in brokers.log.read_text()
+        assert "not a regular file" in brokers.log.read_text()
         assert secret not in brokers.log.read_text()
         # A line as a broker writes it, and nobody behind it.
         store.write_text(line())

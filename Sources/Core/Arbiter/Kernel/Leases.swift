@@ -95,18 +95,13 @@ extension Arbiter {
         guard state.policy.longestPause > 0 else { return isAny }
         for waiter in Array(state.requests(on: camera)) where state.sessions[waiter].request != nil {
             let look = state.look(at: waiter)
-            guard let lease = look.rank.lease, look.rank.pause > 0 else { continue }
-            let held = leased(camera).flatMap { state.app(of: $0.session) == look.app ? $0 : nil }
-            // A lease that runs has an end of its own, which a grace may put off.
-            if held?.session == waiter { continue }
-            let banked = leaseUsed(look.app, on: camera)
-            guard held?.leaseUsed(by: state.now, banked: banked) ?? banked >= lease else { continue }
-            if held == nil {
-                expire(waiter, on: camera)
-            } else {
-                // The pause begins when the lease of the app's other session ends.
-                stopForGood(waiter, .leaseExpired, state.policy.rank(look.facts).rule, why: .interrupted)
+            // A lease that runs has an end of its own. A session that has won was given the camera already.
+            if leased(camera).map({ state.app(of: $0.session) }) == look.app { continue }
+            if state.cameras[camera].promise?.session == waiter { continue }
+            guard let lease = look.rank.lease, look.rank.pause > 0, leaseUsed(look.app, on: camera) >= lease else {
+                continue
             }
+            expire(waiter, on: camera)
             isAny = true
         }
         return isAny

@@ -45,7 +45,11 @@ extension Arbiter {
             held = Held(session: look.session, granted: state.nextOrdinal(), since: state.now, rule: rule)
             if look.rank.minHold > 0 { held.minHoldUntil = state.now + .nanoseconds(look.rank.minHold) }
         }
-        if leaseEnd(look) == state.now {
+        if leaseEnd(look) == state.now, look.rank.pause > 0 {
+            // The lease was used up by another session of the app, from which this one took the camera over. It ends in
+            // this step.
+            notes.touch(look.camera)
+        } else if leaseEnd(look) == state.now {
             // The lease was used up in the moment of the recorder's loss, and nobody was stopped for it: a new one
             // begins.
             forgetLease(look.app, on: look.camera)
