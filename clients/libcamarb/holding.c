@@ -13,7 +13,7 @@ void hold_clear(struct hold *hold) {
 }
 
 /* Takes in what a broker says of an interruption. Whether it is not told now. */
-bool hold_notes(camarb_client *client, struct hold *hold, struct said said) {
+bool hold_notes(camarb_client *client, struct hold *hold, struct interruption_words said) {
     if (hold->kind != HOLD_WAITING) return false;
     int64_t until = hold->until;
     hold_clear(hold);
@@ -95,7 +95,7 @@ static void loss(camarb_session *session) {
         words causes = causes_union(client, memory->open.causes, restarted);
         memory->open.is_carried = true;
         char *interrupter = text_copy(client, memory->open.interrupter);
-        memory_changed(session, (struct said){causes, interrupter, RULE_BROKER_RESTARTED, ""}, 0);
+        memory_changed(session, (struct interruption_words){causes, interrupter, RULE_BROKER_RESTARTED, ""}, 0);
         free(interrupter);
         words_free(causes);
         words_free(restarted);
@@ -196,7 +196,7 @@ void memory_tell_held(camarb_session *session) {
     struct hold held = memory->hold;
     memory->hold = (struct hold){0};
     if (held.kind == HOLD_WAITING && held.is_back) {
-        if (held.has_said) memory_changed(session, (struct said){held.causes, held.interrupter, held.rule, held.message}, 0);
+        if (held.has_said) memory_changed(session, (struct interruption_words){held.causes, held.interrupter, held.rule, held.message}, 0);
     } else if (held.kind != HOLD_NONE) {
         loss(session);
         begin_with_another_broker(memory);

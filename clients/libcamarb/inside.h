@@ -188,7 +188,7 @@ enum hold_kind {
 };
 
 /* A broker's words about an interruption. */
-struct said {
+struct interruption_words {
     words causes;
     const char *interrupter, *rule, *message;
 };
@@ -312,14 +312,14 @@ bool memory_was_running(const struct memory *memory);
 bool memory_is_reclaimable(const struct memory *memory);
 /* The parts of what is told that both files of the memory need. */
 void memory_tell(camarb_session *session, struct event *event);
-void memory_changed(camarb_session *session, struct said said, uint64_t decision);
+void memory_changed(camarb_session *session, struct interruption_words said, uint64_t decision);
 void memory_end_carried(camarb_session *session, words causes, bool will_resume, uint64_t decision);
 void memory_runs_no_more(struct memory *memory);
 void memory_has_new_grant(struct memory *memory);
 
 /* holding.c */
 void hold_clear(struct hold *hold);
-bool hold_notes(camarb_client *client, struct hold *hold, struct said said);
+bool hold_notes(camarb_client *client, struct hold *hold, struct interruption_words said);
 void memory_lost(camarb_session *session);
 const char *memory_begin_reclaiming(camarb_session *session);
 void memory_reclaimed(camarb_session *session);

@@ -93,7 +93,7 @@ static uint64_t see(struct memory *memory, uint64_t interruption) {
     return mine;
 }
 
-void memory_changed(camarb_session *session, struct said said, uint64_t decision) {
+void memory_changed(camarb_session *session, struct interruption_words said, uint64_t decision) {
     camarb_client *client = session->client;
     struct interruption *open = &session->memory.open;
     if (!open->is_open
@@ -162,8 +162,8 @@ void memory_has_new_grant(struct memory *memory) {
 
 /* ── What the broker says: whether the program is told, in so far as it has not been told already ────────────────────────────── */
 
-static struct said said_of(const struct event *event) {
-    return (struct said){event->told.causes, event->told.interrupter, event->told.rule, event->told.message};
+static struct interruption_words said_of(const struct event *event) {
+    return (struct interruption_words){event->told.causes, event->told.interrupter, event->told.rule, event->told.message};
 }
 
 static bool was_interrupted(camarb_session *session, struct event *event) {

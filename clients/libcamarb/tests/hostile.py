@@ -166,8 +166,8 @@ def explained():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             listener.bind(str(dead))
         assert str(dead) in why(str(dead), errno.ECONNREFUSED)
-    assert "“tcp:host=here” is no address" in why("tcp:host=here", errno.EINVAL)
-    assert "“unix:path=%00x” is no address" in why("unix:path=%00x", errno.EINVAL)
+    assert "“tcp:host=here” is not an address" in why("tcp:host=here", errno.EINVAL)
+    assert "“unix:path=%00x” is not an address" in why("unix:path=%00x", errno.EINVAL)
     assert "of at most 107 bytes" in why("/" + "x" * 200, errno.EINVAL)
     # A small buffer gets the beginning.
     for room in (0, 1, 10):
