@@ -122,6 +122,7 @@ struct PoliciesApartTests {
         Pair("rank.grace", desk + rest, desk + rest + "grace = \"5s\""),
         Pair("rank.min-hold", desk + rest, desk + rest + "min-hold = \"5s\""),
         Pair("rank.lease", desk, desk + "lease = \"5s\""),
+        Pair("rank.pause", lease, lease + "pause = \"5s\"\n"),
         Pair("contention.order", duty, "order = [\"duty\"]", ""),
         .said("contention.tie = \"newcomer\""), .said("contention.same-app = \"replace\""),
         .said("contention.own-conflict = \"refuse\"", before: sound), .said("contention.newcomer = \"refuse\""),
@@ -190,9 +191,11 @@ struct PoliciesApartTests {
     @Test("Every key that can decide stands in some pair")
     func everyKey() {
         let keys = Set(Self.pairs.map(\.key))
-        // Statements decide nothing, nor do names and what a policy builds on; a camera's id says which one it is.
+        // Statements decide nothing, nor do names, words for people and what a policy builds on; a camera's id says which
+        // one it is.
+        let undeciding = ["name", "summary", "message", "message-to-others", "include", "id"]
         let others = PolicyFile.language.filter { key in
-            !["never", "always"].contains(key.table) && !["name", "summary", "include", "id"].contains(key.name)
+            !["never", "always"].contains(key.table) && !undeciding.contains(key.name)
         }
         #expect(others.map(\.description).filter { !keys.contains($0) } == [])
     }
