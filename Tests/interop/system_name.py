@@ -1,5 +1,5 @@
 """org.camarb on the system bus: what anybody sees by it, and the connections that it gives."""
-import array, contextlib, json, os, signal, socket, subprocess, time
+import array, contextlib, inspect, json, os, signal, socket, subprocess, time
 from xml.etree import ElementTree
 
 from jeepney import DBusAddress, HeaderFields, MatchRule, MessageType, Parser, new_error, new_method_call, new_method_return, new_signal
@@ -21,6 +21,17 @@ APPS = f"/user.slice/user-{ALICE}.slice/user@{ALICE}.service/app.slice"
 MIRROR = f"{APPS}/app-gnome-mirror-1.scope"
 FLATPAK = f"{APPS}/app-flatpak-org.example.Mirror-1.scope"
 
+def opened(descriptor):
+    """A library's usual dialogue, on a socket that it did not connect."""
+    channel = socket.socket(fileno=descriptor)
+    dialogue = Authenticator(enable_fds=True)
+    for line in dialogue:
+        channel.sendall(line)
+        dialogue.feed(channel.recv(1024))
+    channel.sendall(BEGIN)
+    return DBusConnection(channel, enable_fds=True)
+
+
 # A program of another user's, which does what it is told; it needs no file of the checkout.
 CALLER = '''
 import contextlib, json, os, socket, sys, time
@@ -33,15 +44,7 @@ MANAGER = DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectM
 def say(**words):
     print(json.dumps(words), flush=True)
 
-def opened(passed):
-    channel = socket.socket(fileno=passed)
-    dialogue = Authenticator(enable_fds=True)
-    for line in dialogue:
-        channel.sendall(line)
-        dialogue.feed(channel.recv(1024))
-    channel.sendall(BEGIN)
-    return DBusConnection(channel, enable_fds=True)
-
+@OPENED@
 def call(connection, at, member, signature=None, *body):
     answer = connection.send_and_get_reply(new_method_call(at, member, signature, body), timeout=20)
     if answer.header.message_type is MessageType.error:
@@ -96,7 +99,7 @@ for word in map(str.strip, sys.stdin):
         say(did=word)
     except Exception as error:
         say(did=word, error=str(error))
-'''
+'''.replace("@OPENED@", inspect.getsource(opened))
 
 
 class Caller(Speaking):
@@ -121,17 +124,9 @@ class Caller(Speaking):
 
 
 class Opened(App):
-    """A client on the descriptor that OpenConnection gave: its library's usual dialogue, on a socket that it did not connect."""
+    """A client on the descriptor that OpenConnection gave."""
 
-    @staticmethod
-    def connected(descriptor):
-        channel = socket.socket(fileno=descriptor)
-        dialogue = Authenticator(enable_fds=True)
-        for line in dialogue:
-            channel.sendall(line)
-            dialogue.feed(channel.recv(1024))
-        channel.sendall(BEGIN)
-        return DBusConnection(channel, enable_fds=True)
+    connected = staticmethod(opened)
 
 
 class Visitor(App):

@@ -71,13 +71,11 @@ package final class AnswerStore {
 
     /// The service manager's folder, for a service; else that of a user's programs.
     package static var usualFolder: String? {
-        func path(_ name: String) -> String? {
-            getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-        }
         // Several folders have colons between them.
-        if let state = path("STATE_DIRECTORY") { return String(state.prefix { $0 != ":" }) + "/answers" }
-        if let state = path("XDG_STATE_HOME") { return state + "/camarb/answers" }
-        return path("HOME").map { $0 + "/.local/state/camarb/answers" }
+        if let state = environment("STATE_DIRECTORY"), state.hasPrefix("/") {
+            return String(state.prefix { $0 != ":" }) + "/answers"
+        }
+        return StateFolder.ofUser.map { $0 + "/answers" }
     }
 
     // MARK: Reading

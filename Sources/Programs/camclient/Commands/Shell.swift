@@ -1,5 +1,6 @@
 import ArgumentParser
 import Camarb
+import System
 import Workbench
 import WorkbenchCommands
 
@@ -70,7 +71,7 @@ struct Shell: AsyncParsableCommand {
 
     private static func editor(_ client: CameraClient) -> LineEditor? {
         let (facts, table) = (ShellFacts(client), ShellCommand.table)
-        return LineEditor(prompt: prompt, history: LineEditor.stateFile("shell-history")) { before in
+        return LineEditor(prompt: prompt, history: StateFolder.ofUser.map { "\($0)/shell-history" }) { before in
             table.completion(of: before, facts.values)
         }
     }

@@ -41,12 +41,6 @@ final class LineEditor: @unchecked Sendable {
 
     deinit { if let edit { camarb_edit_free(edit) } }
 
-    /// `camarb/NAME` of the user's state folder; nil where the user has none.
-    static func stateFile(_ name: String) -> String? {
-        func folder(_ variable: String) -> String? { environment(variable).flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        return (folder("XDG_STATE_HOME") ?? folder("HOME").map { "\($0)/.local/state" }).map { "\($0)/camarb/\(name)" }
-    }
-
     func next() async -> String? {
         await withCheckedContinuation { next in
             // With the caller's signals: reading a terminal from the background stops the program as usual.
