@@ -505,8 +505,8 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
     gst_element_class_set_static_metadata(
         element, "Shared camera source", "Source/Video/Hardware",
         "A camera of the broker camarbd. While another app has it, a slate is shown and the bus has camarb-interrupted (reason, causes, "
-        "interrupter, rule, message); camarb-resumed (duration) when it is back by itself; camarb-stopped (reason, rule, message) when it comes "
-        "back only after PAUSED and PLAYING",
+        "interrupter, rule, message); camarb-resumed (duration) when it is back by itself; camarb-stopped (reason, rule, message) when it "
+        "comes back only after PAUSED and PLAYING",
         "The camarb authors");
 
     GstBaseSrcClass *base = GST_BASE_SRC_CLASS(class);

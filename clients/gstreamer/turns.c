@@ -190,7 +190,8 @@ static void take(CamarbSrc *self, struct step *step, const camarb_event *event) 
         if (!self->was_started) break;
         show_interrupted(self, FALSE);
         post(self, step,
-            gst_structure_new("camarb-stopped", "reason", G_TYPE_STRING, event->reason, "rule", G_TYPE_STRING, event->rule, "message", G_TYPE_STRING,
+            gst_structure_new(
+                "camarb-stopped", "reason", G_TYPE_STRING, event->reason, "rule", G_TYPE_STRING, event->rule, "message", G_TYPE_STRING,
                 event->message, NULL));
         break;
     case CAMARB_EVENT_DID_START_RUNNING: self->needs_action = FALSE; break;

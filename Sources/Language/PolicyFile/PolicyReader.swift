@@ -133,10 +133,9 @@ package struct PolicyReader {
             for key in names where !RankRule.keysOfDenials.contains(key) {
                 reader.complain(key, "means nothing beside deny = true", atKey: true)
             }
-            read(PolicyKeys.rank, of: reader, but: Set(names).subtracting(["message"]), into: &rule)
-        } else {
-            read(PolicyKeys.rank, of: reader, but: ["name", "deny"], into: &rule)
         }
+        let keys = PolicyKeys.rank.filter { !rule.deny || RankRule.keysOfDenials.contains($0.name) }
+        read(keys, of: reader, but: ["name", "deny"], into: &rule)
         return rule
     }
 

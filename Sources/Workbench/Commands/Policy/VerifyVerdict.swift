@@ -54,9 +54,9 @@ struct VerifyVerdict {
             )
         }
         if !settled.isEmpty {
-            let count = settled.count == 1 ? "1 statement" : "\(settled.count) statements"
             lines.append(
-                "  \(count) about time: kept by leases and their pauses, by arithmetic; nothing was walked for it")
+                "  \(settled.count.counted("statement")) about time: kept on each camera by leases and their pauses, by "
+                    + "arithmetic; nothing was walked for it")
         }
         lines.append("  \(figures)")
         if let fair = report.fairness {
