@@ -94,6 +94,12 @@ extension ContractMonitor {
         let isKilled = seen.effects.contains { if case .killRecorder = $0 { true } else { false } }
         if isKilled { return }
         guard let terms = terms(watched.session, .gaveWay(wasRecording: watched.isRecording)) else { return }
+        // A session of its own app may take over a lease that has no time left: both end in this step (semantics §6), and
+        // the step leaves no request by which the terms could see that session.
+        let isUsedUp = seen.hasNotice(of: watched.session) {
+            if case .sessionStopped(let stop) = $0 { stop.reason == .leaseExpired } else { false }
+        }
+        if isUsedUp { return }
         // A session that is ready gives up the rest of both.
         if watched.isReady { return }
         let name = "session \(watched.session.rawValue): \(notice.wireName)"
