@@ -62,6 +62,7 @@ extension ConfigurationKey {
         case .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance: "false"
         case .pipelineRebuilds: "none so far"
         case .whenBusy: "`refuse`"
+        case .formatMatch: "`nearest`"
         case .sharingMode: "`exclusiveControl`"
         case .captureMode: "`photo`"
         default: "its `usual`"
@@ -83,6 +84,8 @@ extension ConfigurationKey {
         case .usesAudio: "Whether the session records sound: another app's microphone may interrupt it."
         case .whenBusy:
             "What `usesAudio` leads to while another app has the microphone: `MicrophoneBusy`, or the interruption."
+        case .formatMatch:
+            "Beside a shared camera's holder: whether another format than the one asked for will do; else the batch is refused."
         case .sharingMode:
             "Where the policy shares cameras: to configure and record, or only to watch beside the session that does."
         case .captureMode:

@@ -10,7 +10,7 @@ public struct Access: OptionSet, Hashable, Sendable, BitwiseCopyable {
 
     public static let none: Access = []
     public static let all: Access = [.preview, .photo, .record, .configure]
-    /// The most that a sharer can have beside the holder.
+    /// The most that a session which asked to watch has, and a sharer where the policy says no other.
     public static let sharer: Access = [.preview, .photo]
 
     /// The single rights, in the order of the wire.

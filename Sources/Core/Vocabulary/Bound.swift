@@ -46,6 +46,12 @@ public enum Bound {
     /// Seats that the core tells apart, a bit each: a machine has one for each of its graphics cards, and logind's own
     /// names go no further. A camera beyond these is on nobody's seat.
     public static let seatsMax = 64
+    /// Sharers of one camera: a stream of each at 1080p takes some 12 MB of buffers, and the recorder core has 64
+    /// streams.
+    public static let sharersMax = 32
+    /// The time for which a shared camera keeps a format that it took for a sharer's wish: a change of format costs every
+    /// session on it some frames, and nobody sees more than one in two seconds as a picture.
+    public static let formatKept = Duration.seconds(2)
     /// Rules, cameras and ranks of a policy.
     public static let rulesMax = 256
     public static let camerasMax = 64

@@ -27,7 +27,7 @@ extension ConfigurationKey {
 
     public var kind: Kind {
         switch self {
-        case .camera, .sessionPreset, .activeFormat, .whenBusy, .sharingMode, .captureMode: .text
+        case .camera, .sessionPreset, .activeFormat, .whenBusy, .formatMatch, .sharingMode, .captureMode: .text
         case .focusMode, .exposureMode, .isoMode, .gainMode, .whiteBalanceMode, .preferredVideoStabilizationMode,
             .activeVideoStabilizationMode, .torchMode, .flashMode, .videoOrientation:
             .text
@@ -52,6 +52,7 @@ extension ConfigurationKey {
     public var allowedWords: [String]? {
         switch self {
         case .whenBusy: ["refuse", "interrupt"]
+        case .formatMatch: ["nearest", "exact"]
         case .sharingMode: ["exclusiveControl", "sharedReadOnly"]
         case .captureMode: ["photo", "video"]
         case .sessionPreset: SessionPreset.allCases.map(\.rawValue)
@@ -63,7 +64,7 @@ extension ConfigurationKey {
     /// Set on the camera itself, where its capabilities list it: cameras differ.
     public var isControl: Bool {
         switch self {
-        case .camera, .usesAudio, .whenBusy, .sharingMode, .captureMode: false
+        case .camera, .usesAudio, .whenBusy, .formatMatch, .sharingMode, .captureMode: false
         case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration,
             .videoZoomFactor, .videoZoomRampRate, .cancelVideoZoomRamp:
             false
@@ -85,6 +86,17 @@ extension ConfigurationKey {
 
     /// The session's own, and never set in the recorder core.
     package var isOfTheBroker: Bool { self == .sharingMode || self == .captureMode }
+
+    /// The format and the rate of a session's own picture on a shared camera.
+    package var isWish: Bool {
+        switch self {
+        case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration: true
+        default: false
+        }
+    }
+
+    /// Counts for its batch alone, and is not remembered.
+    package var governsItsBatch: Bool { self == .camera || self == .whenBusy || self == .formatMatch }
 
     /// Reported by the camera, and never set.
     public var isReadOnly: Bool { self == .activeVideoStabilizationMode || isPassing }

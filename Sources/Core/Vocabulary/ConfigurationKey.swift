@@ -22,6 +22,9 @@ public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable,
     case usesAudio
     /// The fate of `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
     case whenBusy
+    /// What a format has to be that a session beside a shared camera's holder asks for: the `nearest` to it that is served
+    /// (the default), or `exact`, and a batch with another is refused.
+    case formatMatch
     /// Where a policy shares cameras: `exclusiveControl` (the default) wants to configure and record, and
     /// `sharedReadOnly` only to watch beside the holder. The words are those of Windows' MediaCaptureSharingMode.
     case sharingMode

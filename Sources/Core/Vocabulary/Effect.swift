@@ -43,6 +43,10 @@ public enum Effect: Hashable, Sendable {
     /// From now on the session's preview is black, and its frames counted, or the picture again. Comes before its
     /// client's notice.
     case setSlate(CameraID, GrantID, SessionID, Bool)
+    /// The picture of a session on a shared camera, as `activeFormat` and `frameRate`: its streams, photos and recordings
+    /// are scaled to that format, and frames are left out down to that rate. Empty: the camera's own picture, as each
+    /// session has it from the grant on.
+    case setPicture(CameraID, GrantID, SessionID, Configuration)
 
     /// A notice to a session's client. `sequence` counts the session's notices from 1, without gaps.
     case notify(ClientID, SessionID, sequence: UInt64, SessionEvent)

@@ -2,7 +2,7 @@
 package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     // Who wins.
     case tieNewcomer, tieHolder, sameAppNewest, sameAppReplace, sameAppRefuse, ownConflictRefuse, coolDown, reDecideOpen
-    case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherBid, nothingLeft
+    case budget, excluded, notPassedOver, controlFirst, lastCommit, sharersBounded, askedToWatch, anotherUser, noOtherBid, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
     // Before bids are weighed.
     case noRight, saidNo, deniedInStore, asks, notAnswered, nobodyToAsk
@@ -12,13 +12,13 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case reserved, recorderFailed, formatLost
     // The duties of a request.
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
-        noSwitchWhileRecording
+        noSwitchWhileRecording, recordingOfAnother, exactMatch
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
     case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
     // A user's answers about its apps.
     case stoppedByUser, answersBounded, questionsEnd
     // The contents of a recording.
-    case runningToAttach, microphoneForAudio, audioNeedsMicrophone, objectsOfTheCamera
+    case runningToAttach, microphoneOfTheHolder, microphoneForAudio, audioNeedsMicrophone, objectsOfTheCamera
     case recordingToPause, pausedOnce, resumedOnce, recordingToAppend
     // The machine's modes.
     case modesOfThePolicy, modeSetters
@@ -38,6 +38,8 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .excluded: "cameras exclude each other",
         .notPassedOver: "nobody is passed over",
         .controlFirst: "sharing: control before watching",
+        .lastCommit: "sharing: whoever commits last controls",
+        .sharersBounded: "a camera has at most \(Bound.sharersMax) sharers",
         .askedToWatch: "sharing: the session asked to watch only",
         .anotherUser: "another user has the camera",
         .noOtherBid: "no other bid",
@@ -73,6 +75,8 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .knownCamera: "a session is on a camera the broker knows",
         .knownSwitch: "a switch belongs to a camera the broker knows",
         .noSwitchWhileRecording: "no camera switch while recording",
+        .recordingOfAnother: "sharing: nothing is taken from another session's recording",
+        .exactMatch: "sharing: the session takes no other format",
         .declareFirst: "declare before the first session",
         .demotionOnly: "demotion only",
         .ranksOfThePolicy: "ranks are the policy's",
@@ -90,6 +94,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .answersBounded: "answers about a bounded number of a user's own apps",
         .questionsEnd: "a question is answered once, and in time",
         .runningToAttach: "only a running session can attach a microphone",
+        .microphoneOfTheHolder: "sharing: the microphone is the holder's",
         .microphoneForAudio: "a microphone is for a session that uses audio",
         .audioNeedsMicrophone: "a recording with audio needs a microphone",
         .objectsOfTheCamera: "metadata of objects needs a camera that finds some",

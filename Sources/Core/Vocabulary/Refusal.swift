@@ -133,7 +133,34 @@ extension Refusal {
         )
     }
 
+    // MARK: Shared cameras
+
+    /// - Parameter app: as far as the client may know it.
+    package static func recordingOfAnother(_ app: Interrupter) -> Refusal {
+        Refusal(
+            .recordingOfAnother, .alreadyRecording,
+            "This batch would take something from the recording of \(app.description) on the same camera; nothing changed. Commit it when that recording is over."
+        )
+    }
+
+    /// - Parameter picture: the format and the rate that the session would get.
+    package static func notServed(_ picture: String) -> Refusal {
+        Refusal(
+            .exactMatch, .unsupportedConfiguration,
+            "The shared camera gives this session \(picture) for this wish, and formatMatch is exact; nothing changed. Leave out formatMatch to take the nearest."
+        )
+    }
+
+    package static let tooManySharers = Refusal(
+        .sharersBounded, .limitExceeded,
+        "The camera has \(Bound.sharersMax) sharers beside its holder, which is the most; start when one of them has stopped."
+    )
+
     // MARK: Recordings
+
+    package static let microphoneOfTheHolder = Refusal(
+        .microphoneOfTheHolder, .accessDenied,
+        "The microphone on a shared camera is that of the session which controls it; a sharer records without sound.")
 
     package static let usesNoAudio = Refusal(
         .microphoneForAudio, .unsupportedConfiguration,

@@ -69,9 +69,15 @@ public struct AccessChange: Hashable, Sendable {
     public var rule: String
     /// The rule's own words for the person in front of the app; empty: it has none.
     public var message: String
+    /// The app that controls the shared camera beside this session, as far as the client may know; `nil`: none does.
+    public var controller: Interrupter?
 
-    public init(_ access: Access = .none, causes: CauseSet = CauseSet(), rule: String = "", message: String = "") {
+    public init(
+        _ access: Access = .none, causes: CauseSet = CauseSet(), rule: String = "", message: String = "",
+        controller: Interrupter? = nil
+    ) {
         (self.access, self.causes, self.rule, self.message) = (access, causes, rule, message)
+        self.controller = controller
     }
 }
 

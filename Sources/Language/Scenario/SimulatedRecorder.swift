@@ -105,7 +105,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         case .resumeRecording(camera, let recording): goOn(recording, at: now)
         case .open, .resume, .configure, .capturePhoto, .capturePhotoBracket, .startRecording, .stopRecording,
             .pauseRecording, .resumeRecording, .cut, .killRecorder, .openStream, .closeStreams, .attachMicrophone,
-            .detachMicrophone, .appendMetadata, .setSlate, .refused, .answered, .notify, .announce:
+            .detachMicrophone, .appendMetadata, .setSlate, .setPicture, .refused, .answered, .notify, .announce:
             return
         }
     }

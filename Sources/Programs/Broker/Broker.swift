@@ -170,7 +170,8 @@ public final class Broker {
                 .capturePhotoBracket(let camera, _, _, _, _), .startRecording(let camera, _, _, _),
                 .stopRecording(let camera, _, _, _), .pauseRecording(let camera, _), .resumeRecording(let camera, _),
                 .attachMicrophone(let camera, _, _, _), .detachMicrophone(let camera, _),
-                .appendMetadata(let camera, _), .setSlate(let camera, _, _, _):
+                .appendMetadata(let camera, _), .setSlate(let camera, _, _, _),
+                .setPicture(let camera, _, _, _):
                 cameras[camera]?.outputs.carryOut(effect, request)
 
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)

@@ -212,7 +212,7 @@ package struct RecorderDuties: Hashable, Sendable {
                 duty.closing.append(session)
             }
         case .refused, .answered, .openStream, .attachMicrophone, .detachMicrophone, .pauseRecording, .resumeRecording,
-            .appendMetadata, .setSlate, .notify, .announce:
+            .appendMetadata, .setSlate, .setPicture, .notify, .announce:
             break
         }
     }

@@ -187,5 +187,5 @@ extension Configuration {
     var onlyAsksForControl: Bool { count == 1 && self[.sharingMode] != nil }
 
     /// The configuration without the keys that only govern the batch itself.
-    var wish: Configuration { keeping { $0 != .camera && $0 != .whenBusy } }
+    var wish: Configuration { keeping { !$0.governsItsBatch } }
 }

@@ -128,7 +128,9 @@ extension Configuration {
     package var lasting: Configuration {
         if isEmpty { return self }
         var lasting = self
-        for key in [ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .sharingMode, .captureMode] {
+        for key in [
+            ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .formatMatch, .sharingMode, .captureMode,
+        ] {
             lasting[key] = nil
         }
         return lasting
@@ -138,7 +140,9 @@ extension Configuration {
     package var ofTheCamera: Configuration {
         if isEmpty { return self }
         var camera = self
-        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .sharingMode, .captureMode] { camera[key] = nil }
+        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .formatMatch, .sharingMode, .captureMode] {
+            camera[key] = nil
+        }
         return camera
     }
 }

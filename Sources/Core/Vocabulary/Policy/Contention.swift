@@ -11,6 +11,10 @@ public struct Contention: Hashable, Sendable {
     public var sharing: Sharing
     /// The sessions that share the holder's camera, where cameras are shared.
     public var shareWith: ShareWith
+    /// The format of a shared camera.
+    public var serve: Serve
+    /// The most that a sharer may do beside the holder.
+    public var sharers: Access
     public var reDecide: ReDecide
     /// The time for which an expired or evicted app ranks after all that wait.
     public var coolDown: Duration
@@ -62,10 +66,20 @@ public struct Contention: Hashable, Sendable {
     }
     public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
     public enum Loser: String, Hashable, Sendable, CaseIterable { case interrupt, evict }
-    /// `all` is not served yet, and is refused where a policy is read.
     public enum Sharing: String, Hashable, Sendable, CaseIterable {
-        case none, all
+        case none
+        /// Control goes to the session that commits a configuration last.
+        case all
+        /// Control is contended for, as where cameras are not shared.
         case readOnly = "read-only"
+    }
+    /// The wish that a shared camera's format serves: of the holder, and of the sharers beside it.
+    public enum Serve: String, Hashable, Sendable, CaseIterable {
+        case holder
+        /// The most pixels.
+        case largest
+        /// The highest frame rate.
+        case fastest
     }
     public enum ShareWith: String, Hashable, Sendable, CaseIterable {
         /// Sessions of the holder's user.
@@ -80,11 +94,13 @@ public struct Contention: Hashable, Sendable {
     package init(
         order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest, ownConflict: OwnConflict = .contend,
         newcomer: Newcomer = .queue, loser: Loser = .interrupt, sharing: Sharing = .none, shareWith: ShareWith = .user,
+        serve: Serve = .holder, sharers: Access = .sharer,
         reDecide: ReDecide = .facts, coolDown: Duration = .seconds(10), budget: Int? = nil,
         givesWay: GivesWay = .weakest, strongestMayExceed: Bool = false, backfill: Bool = false
     ) {
         (self.order, self.tie, self.sameApp, self.ownConflict) = (order, tie, sameApp, ownConflict)
         (self.newcomer, self.loser, self.sharing, self.shareWith) = (newcomer, loser, sharing, shareWith)
+        (self.serve, self.sharers) = (serve, sharers)
         (self.reDecide, self.coolDown, self.budget, self.givesWay) = (reDecide, coolDown, budget, givesWay)
         (self.strongestMayExceed, self.backfill) = (strongestMayExceed, backfill)
     }

@@ -43,6 +43,10 @@ extension Interface {
             SetSlate(grant t, session t, slate b)
               Whether a session's preview is black, with frames marked `slate` that are counted on, instead of the
               picture. Until the grant ends.
+            SetPicture(grant t, session t, picture a{sv})
+              The picture that a session gets from now on, as `activeFormat` and `frameRate`: streams, photos and
+              recordings are scaled to that format and thinned out to that rate. Empty: the camera's own. Until the
+              grant ends.
             Complete(recording t, file h) → frames t, duration x, bytes t, lastCapture x
               Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole
               file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that

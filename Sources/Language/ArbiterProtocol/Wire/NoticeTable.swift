@@ -53,7 +53,7 @@ extension NoticeDescription {
             AccessChange(),
             [
                 Field("access", \.access), Field("causes", \.causes), Field("rule", \.rule),
-                .later("message", \.message),
+                .later("message", \.message), .later("controller", \.controller),
             ]
         ) { if case .accessChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(

@@ -38,6 +38,22 @@ extension Kind<Access> {
         })
 }
 
+extension Kind<Access> {
+    private static let sharersRights = Access.rights.filter { $0.right != .configure }
+
+    /// Control is one session's: a sharer gets it by the policy's `sharing`.
+    static let sharers = Kind(
+        takes: "any of \(codes(sharersRights.map(\.name)))",
+        read: { reader, key, _ in
+            reader.choices(key, sharersRights.map { ($0.name, $0.right) })?.reduce(.none) { $0.union($1) }
+        }, write: access.write,
+        repairs: { sharers, _ in sharersRights.map { sharers.symmetricDifference($0.right) }.filter { !$0.isEmpty } },
+        random: { random in
+            let some = sharersRights.reduce(Access.none) { random.chance(60) ? $0.union($1.right) : $0 }
+            return some.isEmpty ? .sharer : some
+        })
+}
+
 extension Kind<Cause> {
     static let cause = Kind(
         takes: "one of \(codes(CauseRule.causes.map(\.wireName)))",

@@ -109,9 +109,12 @@ package enum PolicyKeys {
         Key("newcomer", \.newcomer, .choice(70), .walked, "what a session does that loses while it starts"),
         Key("loser", \.loser, .choice(70), .walked, "what becomes of a session that loses while it runs"),
         Key(
-            "sharing", \.sharing, .choice(unserved: [.all]), .walked,
-            "`read-only`: a session that loses the camera to another goes on with preview and photos beside it"),
+            "sharing", \.sharing, .choice(), .walked,
+            "`read-only`: a session that loses the camera to another goes on beside it; `all`: and whoever commits last controls"
+        ),
         Key("share-with", \.shareWith, .choice(40), .walked, "whose sessions watch, where cameras are shared"),
+        Key("serve", \.serve, .choice(60), .walked, "whose wish a shared camera's format serves"),
+        Key("sharers", \.sharers, .sharers, .walked, "what sharers may do, at most, beside the holder"),
         Key("re-decide", \.reDecide, .choice(70), .walked, "when bids are compared anew"),
         Key(
             "cool-down", \.coolDown, .duration(in: Bounds.coolDown, 60), .walked,

@@ -77,7 +77,7 @@ public struct ContractMonitor: Hashable, Sendable {
                 if holdsStarts { startsWhole(session, notice, seen, &wrong) }
             case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
                 .capturePhotoBracket, .attachMicrophone, .detachMicrophone, .startRecording, .pauseRecording,
-                .resumeRecording, .appendMetadata, .setSlate, .stopRecording:
+                .resumeRecording, .appendMetadata, .setSlate, .setPicture, .stopRecording:
                 eachOrder(effect)
                 order(effect, seen, terms, &wrong)
             case .refused: wrong.unless(isRefused, "a refused request did something: \(effects.count - 1) effects")
@@ -229,7 +229,8 @@ public struct ContractMonitor: Hashable, Sendable {
         case .openStream(let camera, let grant, _), .closeStreams(let camera, let grant, _),
             .capturePhoto(let camera, let grant, _, _), .capturePhotoBracket(let camera, let grant, _, _, _),
             .attachMicrophone(let camera, let grant, _, _), .detachMicrophone(let camera, let grant),
-            .startRecording(let camera, let grant, _, _), .setSlate(let camera, let grant, _, _):
+            .startRecording(let camera, let grant, _, _), .setSlate(let camera, let grant, _, _),
+            .setPicture(let camera, let grant, _, _):
             demandOpen(camera, grant, &wrong)
         case .killRecorder(let camera):
             guard let place = place(of: camera), cameras[place].marks.contains(.hasRecorder) else { return }

@@ -5,7 +5,7 @@ package enum EffectKind: String, Hashable, Sendable, CaseIterable {
     case refused, answered, cut, killRecorder, open, resume, configure, openStream, closeStreams, capturePhoto
     case capturePhotoBracket
     case attachMicrophone, detachMicrophone, startRecording, stopRecording, pauseRecording, resumeRecording
-    case appendMetadata, setSlate
+    case appendMetadata, setSlate, setPicture
     case notify, camerasChanged, holderChanged, prioritiesChanged, question, questionEnded
     case answerKept
 }
@@ -94,6 +94,10 @@ package struct EffectDescription {
         case .appendMetadata(let camera, let recording): self.init(.appendMetadata, camera, recording)
         case .setSlate(let camera, let grant, let session, let isBlack):
             self.init(.setSlate, camera, grant, session, ("slate", .boolean(isBlack)), saying: isBlack ? "on" : "off")
+        case .setPicture(let camera, let grant, let session, let picture):
+            self.init(
+                .setPicture, camera, grant, session, ("picture", picture.wireValue),
+                saying: picture.isEmpty ? "as-the-camera" : picture.scenarioWords)
         case .notify(let client, let session, let sequence, let event):
             self.init(.notify)
             add("client", client.wireValue)
@@ -150,6 +154,7 @@ package struct EffectDescription {
             switch kind {
             case .capturePhotoBracket: "capture-photos"
             case .setSlate: "slate"
+            case .setPicture: "picture"
             default: kind.rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
             }
         let (owner, words) = (session.map { " for \(names.name(of: $0))" } ?? "", words())

@@ -113,6 +113,11 @@ final class CameraOutputs {
             link.recorder.call(
                 "SetSlate", [.uint64(grant.rawValue), .uint64(session.rawValue), .boolean(slate)]
             ) { _ in }
+        case .setPicture(_, let grant, let session, let picture):
+            // A recorder core without this call goes on with one picture for all.
+            link.recorder.call(
+                "SetPicture", [.uint64(grant.rawValue), .uint64(session.rawValue), .dictionary(picture.wire)]
+            ) { _ in }
         default: break
         }
     }
