@@ -253,7 +253,7 @@ extension ReferenceArbiter {
             case .question:
                 guard let app else { continue }
                 world.questions[app.id.user] = (app: app, until: timer.due)
-            case .reservation, .backoff, .noRoom, .closing, .resuming: break
+            case .reservation, .backoff, .noRoom, .closing, .resuming, .formatKept: break
             }
         }
     }

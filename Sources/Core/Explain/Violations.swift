@@ -223,7 +223,7 @@ private struct InvariantCheck {
         let isSharing = session.waits?.isSharing == true
         check(isHolder || isSharing, "2: session \(id) runs without the camera")
         check(
-            isHolder || access.isSubset(of: .sharer),
+            isHolder || access.isSubset(of: state.policy.contention.sharers),
             "2: session \(id) is beside the holder and may do more than watch")
         check(
             state.cameras[session.camera].tenancy.isStreaming, "2: session \(id) runs while its camera does not stream")

@@ -11,6 +11,20 @@ extension Seating {
         }
         guard policy.shares, isControlled else { return }
         for look in cameras[camera].looks where looks[look].watches { looks[look].contends = false }
+        guard policy.contention.sharing == .all, let holder = holder(on: camera), looks[holder].contends else { return }
+        // A session that may share leaves control to the last commit.
+        for look in cameras[camera].looks where look != holder && mayWatch(look, beside: holder) {
+            looks[look].contends = false
+        }
+    }
+
+    /// The sharer whose commit takes control of a camera.
+    private func committer(on camera: Int, from holder: Int) -> Int? {
+        guard policy.contention.sharing == .all, looks[holder].contends,
+            let asker = look(of: occasion.asker, on: camera), asker != holder, !looks[asker].watches,
+            mayWatch(asker, beside: holder)
+        else { return nil }
+        return asker
     }
 
     /// Whether the camera is not kept for another app, nor for the one session that had it.
@@ -45,11 +59,16 @@ extension Seating {
     /// only watches.
     mutating func succeed(on camera: Int) {
         guard let holder = holder(on: camera), looks[holder].bids else { return }
+        let committer = committer(on: camera, from: holder)
         let successor =
             looks[holder].contends
-            ? speaker(for: holder, on: camera)
+            ? committer ?? speaker(for: holder, on: camera)
             : strongest(on: camera) { speaker(for: $0, on: camera) == $0 }
         guard let successor, successor != holder, !opensAnew(successor, over: holder) else { return }
+        if committer != nil {
+            lose(holder, to: successor, .law(.lastCommit))
+            return sit(successor, on: camera, .won, .law(.lastCommit), exceeds: looks[holder].exceeds)
+        }
         let isOwn = looks[successor].app == looks[holder].app
         let rule = isOwn ? policy.sameAppRule : .law(.controlFirst)
         lose(holder, isOwn && replaces(successor, holder) ? .replaced : .waits, to: successor, rule)
@@ -128,7 +147,9 @@ extension Seating {
             let opponent = sitting(on: camera)?.look ?? strongest(on: camera)
             let isOwn = opponent.map { looks[$0].app == looks[look].app } ?? false
             let isOthers = opponent.map { !isOpenTo(look, beside: $0) } ?? false
-            lose(look, to: opponent, isOthers ? .law(.anotherUser) : isOwn ? policy.sameAppRule : .law(.controlFirst))
+            let own = policy.contention.sharing == .all ? .law(.lastCommit) : policy.sameAppRule
+            let others: Rule = looks[look].watches ? .law(.controlFirst) : .law(.lastCommit)
+            lose(look, to: opponent, isOthers ? .law(.anotherUser) : isOwn ? own : others)
         }
     }
 
@@ -148,7 +169,7 @@ extension Seating {
     /// watch.
     func mayWatch(_ look: Int, beside holder: Int) -> Bool {
         policy.shares && looks[look].bids && isOpenTo(look, beside: holder)
-            && !looks[look].limits.access.isDisjoint(with: .sharer)
+            && !looks[look].limits.access.intersection(looks[look].wish).isDisjoint(with: policy.contention.sharers)
     }
 
     private func isOpenTo(_ look: Int, beside holder: Int) -> Bool {

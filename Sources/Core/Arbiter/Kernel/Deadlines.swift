@@ -8,7 +8,7 @@ extension Arbiter {
         meetTimers([.backoff, .noRoom])
         for camera in state.cameraOrder { meetDeadlines(of: camera) }
         meetTimers([.closing, .resuming])
-        meetTimers([.coolDown, .pause, .leaseUsed, .falling, .question])
+        meetTimers([.coolDown, .formatKept, .pause, .leaseUsed, .falling, .question])
         for source in state.sources.indices {
             if let until = state.sources[source].state.until, until <= state.now { thaw(source) }
         }
@@ -41,7 +41,7 @@ extension Arbiter {
     private mutating func meetTimers(_ kinds: [TimedFact.Kind]) {
         for timer in takeDue(kinds) {
             switch timer.kind {
-            case .backoff, .noRoom, .coolDown: if let camera = timer.camera { notes.touch(camera) }
+            case .backoff, .noRoom, .coolDown, .formatKept: if let camera = timer.camera { notes.touch(camera) }
             case .closing, .resuming: if let camera = timer.camera { killRecorder(camera, .recorder) }
             // A refused start is not kept, so that nothing follows the end of a pause.
             case .leaseUsed, .pause, .reservation: break

@@ -75,7 +75,7 @@ extension Arbiter {
         forgetGrant(of: camera)
         if !state.cameraSettings[camera].asked.isEmpty { state.cameraSettings[camera].asked = [] }
         func isOrder(_ timer: TimedFact) -> Bool {
-            (timer.kind == .closing || timer.kind == .resuming) && timer.camera == camera
+            (timer.kind == .closing || timer.kind == .resuming || timer.kind == .formatKept) && timer.camera == camera
         }
         if state.timers.contains(where: isOrder) { state.timers.removeAll(where: isOrder) }
     }
@@ -96,11 +96,14 @@ extension Arbiter {
     }
 
     /// A sharer that runs stops watching; its camera goes on.
-    mutating func closeIfSharing(_ session: Slot<Session>) {
+    mutating func closeIfSharing(_ session: Slot<Session>, why: RecordingEnd = .interrupted) {
         let camera = state.sessions[session].camera
         guard state.sessions[session].shown.isRunning, let holder = state.cameras[camera].tenancy.holder,
             holder != session || notes.passing.contains(camera)
         else { return }
+        if holder != session, let recording = state.sessions[session].ledger.recording {
+            notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
+        }
         closeStreams(of: session, on: camera)
     }
 }

@@ -17,6 +17,8 @@ package struct Look: BitwiseCopyable {
     let limits: Limits
     /// The access that the session wants: a sharer's where it asked to watch only.
     let wish: Access
+    /// The most that it may do beside a holder.
+    let sharers: Access
     /// The access that all limits leave, contention apart.
     package let access: Access
     /// The cost of its camera with the format that it asked for.
@@ -63,7 +65,7 @@ package struct Look: BitwiseCopyable {
 
     package func access(_ waits: Session.Waiting?) -> Access {
         guard let waits else { return access }
-        return waits.isSharing ? access.intersection(.sharer) : .none
+        return waits.isSharing ? access.intersection(sharers) : .none
     }
 
     package func rule(of cause: Cause, _ waits: Session.Waiting?) -> Rule {
@@ -132,7 +134,7 @@ extension State {
             session: slot, id: session.id, camera: session.camera, app: client.app, user: user,
             facts: facts, machine: machine, isStuck: memory.isStuck,
             isOwnPrivacy: isPrivate && !memory.causes.contains(.videoDeviceBlockedByPrivacy), limits: limits,
-            wish: wish, access: machine.isEmpty ? limits.access.intersection(wish) : .none, cost: cost(of: slot),
+            wish: wish, sharers: policy.contention.sharers, access: machine.isEmpty ? limits.access.intersection(wish) : .none, cost: cost(of: slot),
             bids: mayBid && !limits.access.isDisjoint(with: wish) && !(session.lost != nil && findsNoRoom(slot)),
             rank: rank,
             strength: policy.strength(rank.rank, facts, started: started), started: started,

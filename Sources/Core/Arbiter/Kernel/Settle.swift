@@ -99,9 +99,9 @@ extension Arbiter {
         else { return false }
         let (look, ruling) = (seating.looks[index], seating.rulings[index])
         guard ruling.kind == .waits, !ruling.isWinning else { return false }
-        // A session that asked only to watch is not refused while there is something to watch, or soon will be.
+        // A session that asked only to watch, or does not contend, is not refused while there is something to watch, or soon will be.
         let sitting = seating.sitting(on: seating.stage(of: index))
-        if look.watches, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
+        if look.watches || state.policy.contention.sharing == .all, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
             return false
         }
         refuse(index, seating)
@@ -146,6 +146,12 @@ extension Arbiter {
             // A bid that waits for another camera's holder beats this one too: as a holder it has its times, and is
             // warned.
             if contest != nil { notes.touch(seating.looks[look].camera) }
+        }
+        // Another policy may have ended the sharing.
+        defer {
+            if state.policy.shares || notes.occasion.isReload {
+                for stage in seating.cameras { serveWishes(on: stage.slot) }
+            }
         }
         // Without sharing nobody watches.
         guard state.policy.shares else { return }

@@ -149,7 +149,10 @@ extension Arbiter {
 
     /// Sends the asked configuration, and values that differ from the last notice; before the session runs only where
     /// that is news.
-    mutating func tellConfigured(_ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier) {
+    mutating func tellConfigured(
+        _ slot: Slot<Session>, asked: Configuration, _ ofTheCamera: Configuration, _ by: Applier
+    ) {
+        let inForce = view(of: ofTheCamera, for: slot)
         var (told, applied) = (asked, inForce)
         if state.sessionSettings[slot].heard != inForce {
             if let heard = state.sessionSettings[slot].heard {
@@ -175,7 +178,9 @@ extension Arbiter {
         if session.has.contains(.takesVideo) || session.has.contains(.slate) {
             setSlate(state.isSlateDue(look, access), of: slot, on: look.camera)
         }
-        let isNews = access != before || always
+        let controller = controller(beside: session)
+        let isNews = access != before || always || controller != session.ledger.controllerTold
+        if controller != session.ledger.controllerTold { state.sessions[slot].ledger.controllerTold = controller }
         state.sessions[slot].shown = .running(access)
         // Cut first, tell second.
         let causes = look.causes(session.waits)
@@ -191,8 +196,18 @@ extension Arbiter {
         let rule = look.limitingRule(session.waits)
         notify(
             slot,
-            .accessChanged(AccessChange(access, causes: causes, rule: text(rule), message: message(of: rule))))
+            .accessChanged(
+                AccessChange(
+                    access, causes: causes, rule: text(rule), message: message(of: rule),
+                    controller: name(controller, for: look))))
         observe(look, .restricted(access), rule)
+    }
+
+    /// The app that controls the camera which a session shares: the next holder's, where the camera passes to it.
+    private func controller(beside session: Session) -> AppRef? {
+        guard let waits = session.waits, waits.isSharing else { return nil }
+        if notes.passing.contains(session.camera) { return waits.interrupter }
+        return state.cameras[session.camera].tenancy.holder.map { state.app(of: $0) }
     }
 
     /// A preview is black while its session may not record (semantics.md §5).

@@ -7,6 +7,7 @@ extension Arbiter {
         let slot = look.session
         state.sessions[slot].lost = nil
         guard state.sessions[slot].shown.isRunning else {
+            _ = setPicture(of: slot)
             let inForce = state.cameraSettings[look.camera].inForce
             return tellRunning(slot, applied: (state.sessionSettings[slot].wanted.ofTheCamera, inForce, .sharer))
         }

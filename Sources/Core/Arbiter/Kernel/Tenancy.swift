@@ -30,6 +30,7 @@ extension Arbiter {
             state.cameras[camera].grant = grant
             state.cameras[camera].tenancy = .starting(held, until: state.now + Bound.firstFrame)
             if !state.cameraSettings[camera].inForce.isEmpty { state.cameraSettings[camera].inForce = Configuration() }
+            if state.policy.shares || state.cameraSettings[camera].served != nil { forgetPictures(on: camera) }
             notes.effects.append(.open(state.cameraNames[camera], grant, state.id(look.session), fitted))
             tellGranted(look)
         }
@@ -73,8 +74,14 @@ extension Arbiter {
         let soon = settings.asked.reduce(settings.inForce) { check.merged($1.ordered, into: $0) }
         let whole = check.batch(setting: fitted.ofTheCamera, over: soon)
         state.sessions[look.session].lost = nil
-        let isSet = whole.changes(since: soon).isEmpty
-        if !isSet { order(whole, asked: whole, of: look.session, by: .client) }
+        let served = servedFormat(for: look.session, over: soon)
+        var ordered = served.isEmpty ? whole : whole.keeping { !$0.isWish }
+        ordered.merge(served)
+        // The answer to a commit comes, also where nothing is new.
+        let isCommit = state.policy.contention.sharing == .all && notes.occasion.asker == look.session
+        let isSet = ordered.changes(since: soon).isEmpty && !isCommit
+        if !isSet { order(ordered, asked: whole, of: look.session, by: .client) }
+        if state.policy.shares { _ = setPicture(of: look.session) }
         // A value that is not set yet is sent when it is set; a change of camera is sent at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)
         tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil)
@@ -112,7 +119,7 @@ extension Arbiter {
     mutating func leaveCamera(_ session: Slot<Session>, why: RecordingEnd) {
         let camera = state.sessions[session].camera
         guard state.cameras[camera].tenancy.held?.session == session, !notes.passing.contains(camera) else {
-            return closeIfSharing(session)
+            return closeIfSharing(session, why: why)
         }
         leave(camera, why: why, goesOn: state.requests(on: camera).contains { $0 != session })
         notes.touch(camera)

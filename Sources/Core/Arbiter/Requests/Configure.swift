@@ -5,7 +5,7 @@ extension Arbiter {
     package func configuration(of slot: Slot<Session>) -> Configuration {
         let wanted = state.sessionSettings[slot].wanted
         guard state.sessions[slot].shown.isRunning else { return wanted }
-        var whole = state.cameraSettings[state.sessions[slot].camera].inForce
+        var whole = view(of: state.cameraSettings[state.sessions[slot].camera].inForce, for: slot)
         whole.merge(wanted.keeping(\.isOfTheSession))
         return whole
     }
@@ -48,30 +48,56 @@ extension Arbiter {
         let moves = camera != session.camera
         // A switch to an unplugged camera would only lose the present picture.
         if moves, !state.cameras[camera].isPresent { throw .unplugged(state.cameraNames[camera]) }
+        var takesControl = false
         if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl,
             !(moves && state.cameras[camera].tenancy == .free && state.cameras[camera].promise == nil)
         {
-            throw mayNot("configure", .configure, of: slot)
+            takesControl = try self.takesControl(batch, slot)
         }
         if moves {
             if session.request != nil { try mayStart(slot, on: camera) }
             return switchCamera(slot, to: camera, batch)
         }
         try demandRoom(for: batch, of: slot)
+        let wanted = wantedAfter(batch.wish, of: slot, on: camera)
+        if state.policy.shares, session.shown.isRunning {
+            try spareRecordings(batch, after: wanted, of: slot, takesControl: takesControl)
+            if !takesControl { try demandExactly(batch, after: wanted, of: slot) }
+        }
         let asksForControl = session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
-        state.sessionSettings[slot].wanted = wantedAfter(batch.wish, of: slot, on: camera)
+        state.sessionSettings[slot].wanted = wanted
         state.noteWishes(of: slot)
         if !state.sessions[slot].has.contains(.audio) { detachMicrophone(of: slot) }
-        if session.shown.isRunning {
-            let ordered = batch.wish.keeping { !$0.isOfTheBroker }
-            if ordered.isEmpty {
-                notify(slot, .configurationApplied(ConfigurationChange(asked: batch, inForce: batch, by: .client)))
-            } else {
-                order(ordered, asked: ordered, of: slot, by: .client)
-            }
+        if takesControl {
+            touch(slot)
+        } else if session.shown.isRunning {
+            carryOut(batch, of: slot)
         }
-        if asksForControl { notes.occasion.asker = slot }
+        if asksForControl || takesControl { notes.occasion.asker = slot }
         if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot) }
+    }
+
+    /// A running session's batch: the holder's goes to the recorder, with the format of a wish that is served instead.
+    private mutating func carryOut(_ batch: Configuration, of slot: Slot<Session>) {
+        let asked = batch.wish.keeping { !$0.isOfTheBroker }
+        if asked.isEmpty {
+            return notify(slot, .configurationApplied(ConfigurationChange(asked: batch, inForce: batch, by: .client)))
+        }
+        let camera = state.sessions[slot].camera
+        if asked.isWish, state.cameras[camera].tenancy.holder != slot { return serve(asked, of: slot) }
+        var ordered = asked
+        if state.policy.shares, asked.ordered.contains(where: \.key.isWish) {
+            let settings = state.cameraSettings[camera]
+            let soon = settings.asked.reduce(settings.inForce) { check(camera).merged($1.ordered, into: $0) }
+            let served = servedFormat(for: slot, over: soon)
+            if !served.isEmpty {
+                ordered = ordered.keeping { !$0.isWish }
+                if !served.changes(since: soon).isEmpty { ordered.merge(served) }
+            }
+            _ = setPicture(of: slot)
+        }
+        if ordered.isEmpty { return tellConfigured(slot, asked: asked, state.cameraSettings[camera].inForce, .client) }
+        order(ordered, asked: asked, of: slot, by: .client)
     }
 
     /// Orders a batch from the recorder, and remembers the session for the result.
@@ -160,6 +186,10 @@ extension Arbiter {
         // left.
         let left = state.sessionSettings[slot].wanted.keeping {
             !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel
+        }
+        // The grant may go on for others, and the session come back to it.
+        if state.sessionSettings[slot].picture.take() != nil {
+            order(for: slot) { .setPicture($0, $1, $2, Configuration()) }
         }
         state.sessionSettings[slot].others.removeAll { $0.camera == session.camera || $0.camera == camera }
         state.sessionSettings[slot].others.append(SessionSettings.Remembered(camera: session.camera, wanted: left))

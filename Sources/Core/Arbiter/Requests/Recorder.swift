@@ -62,9 +62,15 @@ extension Arbiter {
         guard let answered = takeAnswered(camera) else { return }
         state.cameraSettings[camera].inForce = inForce
         let asker = state.sessionSlots[answered.session]
+        for session in Array(state.requests(on: camera)) where state.sessions[session].shown.isRunning {
+            _ = setPicture(of: session)
+        }
         if let asker, state.sessions[asker].camera == camera {
             let confirmed = state.sessionSettings[asker].confirmed
-            state.sessionSettings[asker].confirmed = check(camera).merged(answered.ordered.ofTheCamera, into: confirmed)
+            if answered.by != .sharer {
+                state.sessionSettings[asker].confirmed = check(camera).merged(
+                    answered.batch.ofTheCamera, into: confirmed)
+            }
             if answered.batch[.cancelVideoZoomRamp] == .flag(true) {
                 // The zoom at which a ramp stopped is restored later, unless the session has set another zoom since.
                 state.sessionSettings[asker].confirmed[.videoZoomFactor] = inForce[.videoZoomFactor]
@@ -97,7 +103,8 @@ extension Arbiter {
 
     /// Takes the whole batch back, and none before or after it.
     private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String) {
-        guard let answered = takeAnswered(camera) else { return }
+        // A format for another session's wish is none of the holder's own settings.
+        guard let answered = takeAnswered(camera), answered.by != .sharer else { return }
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
         let confirmed = state.sessionSettings[asker].confirmed
         let wanted = state.sessionSettings[asker].wanted

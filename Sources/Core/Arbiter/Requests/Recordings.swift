@@ -5,6 +5,7 @@ extension Arbiter {
     /// The microphone belongs to the grant: it ends with the grant, and when another session takes the grant over.
     mutating func attachMicrophone(_ slot: Slot<Session>, _ format: MicrophoneFormat) throws(Refusal) {
         try demand(.record, of: slot, to: "attach a microphone", .runningToAttach)
+        guard state.sessions[slot].waits == nil else { throw .microphoneOfTheHolder }
         guard state.sessions[slot].has.contains(.audio) else { throw .usesNoAudio }
         state.sessions[slot].has.insert(.microphone)
         order(for: slot) { .attachMicrophone($0, $1, $2, format) }
@@ -29,7 +30,8 @@ extension Arbiter {
         try demand(.record, of: slot, to: "record", .runningToRecord)
         let session = state.sessions[slot]
         guard !session.has.contains(.recording) else { throw .recordsAlready(session.ledger.recording ?? 0) }
-        if session.has.contains(.audio), !session.has.contains(.microphone) { throw .noMicrophone }
+        // A sharer records without sound.
+        if session.has.contains(.audio), session.waits == nil, !session.has.contains(.microphone) { throw .noMicrophone }
         let findsObjects = !state.cameraSettings[session.camera].capabilities.availableMetadataObjectTypes.isEmpty
         if !findsObjects, options.metadata.contains(where: { $0.type == .objects }) {
             throw .findsNoObjects(state.cameraNames[session.camera])

@@ -43,6 +43,9 @@ extension Arbiter {
         if let (sibling, law) = betterSibling(of: look) {
             return (.law(law), .appUses(camera, app, session: sibling.id, law))
         }
+        if state.policy.shares, state.requests(on: look.camera).count > Bound.sharersMax {
+            return (.law(.sharersBounded), .tooManySharers)
+        }
         if state.policy.contention.ownConflict == .refuse, let sibling = conflictingSibling(of: look) {
             let other = state.cameraNames[sibling.camera]
             return (.law(.ownConflictRefuse), .appUses(other, excluding: camera, app, session: sibling.id))

@@ -45,6 +45,8 @@ package struct CameraSettings: Hashable, Sendable, Codable {
     package var inForce = Configuration()
     /// Orders without a reply, the earliest first, each with its session.
     package var asked: [Asked] = []
+    /// The format keys that were ordered in place of the holder's own; `nil`: none.
+    package var served: Configuration?
 
     package struct Asked: Hashable, Sendable, Codable {
         package var session: UInt64

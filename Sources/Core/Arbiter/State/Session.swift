@@ -121,6 +121,8 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         package var unfinished: UInt32 = 0
         /// The sharers of the client's last notice: a fingerprint of their names.
         var sharersTold: UInt64 = 0
+        /// The app that controls its camera by the last notice of its access.
+        var controllerTold: AppRef?
 
         package struct Interruption: Sendable, Codable, BitwiseCopyable {
             var id: InterruptionID
@@ -147,6 +149,8 @@ package struct SessionSettings: Hashable, Sendable, Codable {
     package var others: [Remembered] = []
     /// The rule's own words in the last notice of the interruption; `nil`: it had none.
     package var message: String?
+    /// The session's picture by the last order of its present grant; `nil`: the camera's own.
+    package var picture: Configuration?
 
     package struct Remembered: Hashable, Sendable, Codable {
         package var camera: Slot<Camera>
@@ -166,6 +170,7 @@ package struct SessionSettings: Hashable, Sendable, Codable {
         heard = try members.decodeIfPresent(Configuration.self, forKey: .heard)
         open = try members.decode(OpenBatch.self, forKey: .open)
         message = try members.decodeIfPresent(String.self, forKey: .message)
+        picture = try members.decodeIfPresent(Configuration.self, forKey: .picture)
         others = try members.decodeIfPresent([Remembered].self, forKey: .others) ?? []
     }
 

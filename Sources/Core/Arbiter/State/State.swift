@@ -193,6 +193,8 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case question
         /// The app's lease on this camera ended: ranks with a pause are refused it until then.
         case pause
+        /// The shared camera took another format for a wish, and keeps it until then.
+        case formatKept
     }
 
     package let kind: Kind

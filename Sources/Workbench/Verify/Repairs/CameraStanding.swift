@@ -102,6 +102,7 @@ extension Arbiter {
         case .closing, .resuming: "the recorder has answered by then, or is killed"
         case .coolDown: "the cool-down of \(app) ends"
         case .pause: "the pause of \(app) ends"
+        case .formatKept: "the camera may take another format again"
         case .leaseUsed: "\(app) has a whole lease again"
         case .falling: "the lower pressure counts"
         case .question: "no answer about \(app) is a no"

@@ -1,0 +1,222 @@
+import Vocabulary
+
+/// The format of a shared camera, and each session's picture of it (semantics.md §6, "Wishes" and "Pictures").
+extension Arbiter {
+    // MARK: The camera's format
+
+    /// The format and the rate that serve another session's wish better than the holder's own does; empty: none does.
+    func servedWish(of holder: Slot<Session>) -> Configuration {
+        let camera = state.sessions[holder].camera
+        let (contention, check) = (state.policy.contention, check(camera))
+        guard state.policy.shares, contention.serve != .holder,
+            let own = check.formatAndRate(state.sessionSettings[holder].wanted)
+        else { return Configuration() }
+        let costs = state.policy.costsByFormat(state.cameras[camera].place)
+        func isDear(_ format: CameraFormat, _ rate: Double) -> Bool {
+            costs.map { $0.of(format, at: rate) > $0.of(own.format, at: own.frameRate) } ?? false
+        }
+        var (best, rate) = (own, own.frameRate)
+        for other in state.requests(on: camera) where other != holder && state.sessions[other].shown.isRunning {
+            let wanted = state.sessionSettings[other].wanted
+            guard wanted.ordered.contains(where: \.key.isWish), let wish = check.formatAndRate(wanted),
+                !isDear(wish.format, wish.frameRate)
+            else { continue }
+            let (pixels, most) = (wish.format.width * wish.format.height, best.format.width * best.format.height)
+            let isBetter =
+                contention.serve == .largest
+                ? (pixels, wish.frameRate) > (most, best.frameRate) : (wish.frameRate, pixels) > (best.frameRate, most)
+            if isBetter { best = wish }
+            rate = max(rate, wish.frameRate)
+        }
+        rate = min(rate, best.format.maxFrameRate)
+        if isDear(best.format, rate) { rate = best.frameRate }
+        if best.format == own.format, rate <= own.frameRate { return Configuration() }
+        return Configuration([.activeFormat: .text(best.format.name), .frameRate: .number(rate)])
+    }
+
+    /// The format keys that take the place of the holder's own in its next order: those of a wish that is served, or the
+    /// present ones while a session records.
+    mutating func servedFormat(for holder: Slot<Session>, over present: Configuration) -> Configuration {
+        let camera = state.sessions[holder].camera
+        guard state.policy.shares else { return Configuration() }
+        var served = servedWish(of: holder)
+        if recorder(on: camera) != nil {
+            let isInForce = ownFormat(of: holder, over: present).changes(since: present).isEmpty
+            served = isInForce ? Configuration() : present.keeping { $0 == .activeFormat || $0 == .frameRate }
+        }
+        state.cameraSettings[camera].served = served.isEmpty ? nil : served
+        return served
+    }
+
+    private func ownFormat(of holder: Slot<Session>, over present: Configuration) -> Configuration {
+        let camera = state.sessions[holder].camera
+        let fitted = fittedConfiguration(of: holder, on: camera).ofTheCamera
+        return check(camera).batch(setting: fitted, over: present).keeping(\.isWish)
+    }
+
+    /// Orders the format to which the wishes on a camera lead, unless it has to wait, and gives each session its picture.
+    mutating func serveWishes(on camera: Slot<Camera>) {
+        guard case .streaming(let held) = state.cameras[camera].tenancy else { return }
+        if let format = takeNewFormat(of: held.session) { order(format, asked: format, of: held.session, by: .sharer) }
+        var place = state.cameras[camera].firstRequest
+        while let session = place {
+            place = state.sessions[session].nextOnCamera
+            guard state.sessions[session].shown.isRunning, setPicture(of: session) else { continue }
+            tellConfigured(session, asked: Configuration(), state.cameraSettings[camera].inForce, .sharer)
+        }
+    }
+
+    /// A running sharer states another wish: the answer comes with the camera's other format, or at once.
+    mutating func serve(_ wish: Configuration, of sharer: Slot<Session>) {
+        let camera = state.sessions[sharer].camera
+        guard let holder = state.cameras[camera].tenancy.holder else { return }
+        state.sessionSettings[sharer].confirmed = state.sessionSettings[sharer].wanted
+        _ = setPicture(of: sharer)
+        if let format = takeNewFormat(of: holder) {
+            order(format, asked: wish, of: sharer, by: .client)
+        } else {
+            tellConfigured(sharer, asked: wish, state.cameraSettings[camera].inForce, .client)
+        }
+    }
+
+    private mutating func takeNewFormat(of holder: Slot<Session>) -> Configuration? {
+        let camera = state.sessions[holder].camera
+        let goal = servedWish(of: holder)
+        guard goal != state.cameraSettings[camera].served ?? Configuration(), mayChangeFormat(of: camera) else {
+            return nil
+        }
+        state.cameraSettings[camera].served = goal.isEmpty ? nil : goal
+        state.timers.append(TimedFact(kind: .formatKept, due: state.now + Bound.formatKept, camera: camera))
+        return goal.isEmpty ? ownFormat(of: holder, over: state.cameraSettings[camera].inForce) : goal
+    }
+
+    private func mayChangeFormat(of camera: Slot<Camera>) -> Bool {
+        recorder(on: camera) == nil && !state.timers.contains { $0.kind == .formatKept && $0.camera == camera }
+    }
+
+    /// The session that records on a camera, of several the oldest.
+    func recorder(on camera: Slot<Camera>, but session: Slot<Session>? = nil) -> Slot<Session>? {
+        state.requests(on: camera).first { $0 != session && state.sessions[$0].has.contains(.recording) }
+    }
+
+    // MARK: A session's picture
+
+    /// - Returns: whether the session has another picture from now on.
+    mutating func setPicture(of slot: Slot<Session>) -> Bool {
+        let inForce = state.cameraSettings[state.sessions[slot].camera].inForce
+        let picture = picture(of: slot, in: inForce)
+        guard picture != state.sessionSettings[slot].picture ?? Configuration() else { return false }
+        state.sessionSettings[slot].picture = picture.isEmpty ? nil : picture
+        order(for: slot) { .setPicture($0, $1, $2, picture) }
+        return true
+    }
+
+    /// Empty: the camera's own.
+    private func picture(of slot: Slot<Session>, in inForce: Configuration) -> Configuration {
+        let (check, wanted) = (check(state.sessions[slot].camera), state.sessionSettings[slot].wanted)
+        guard state.policy.shares, wanted.ordered.contains(where: \.key.isWish), let wish = check.formatAndRate(wanted),
+            inForce[.activeFormat] != nil, let present = check.format(inForce[.activeFormat]),
+            case .number(let most)? = inForce[.frameRate]
+        else { return Configuration() }
+        let statesFormat = wanted[.activeFormat] != nil || wanted[.sessionPreset] != nil
+        let fits = statesFormat && wish.format.width <= present.width && wish.format.height <= present.height
+        let (format, rate) = (fits ? wish.format : present, min(wish.frameRate, most))
+        if format == present, rate == most { return Configuration() }
+        return Configuration([.activeFormat: .text(format.name), .frameRate: .number(rate)])
+    }
+
+    /// The configuration in force for one session: the camera's, with the format and the rate of its picture.
+    func view(of inForce: Configuration, for slot: Slot<Session>) -> Configuration {
+        guard let picture = state.sessionSettings[slot].picture, case .number(let rate)? = picture[.frameRate] else {
+            return inForce
+        }
+        var view = inForce
+        view.merge(picture)
+        view[.sessionPreset] =
+            state.sessionSettings[slot].wanted[.sessionPreset] ?? .text(SessionPreset.inputPriority.rawValue)
+        for key in [ConfigurationKey.activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
+            view[key] = .number(1 / rate)
+        }
+        return view
+    }
+
+    /// A new grant begins with the camera's own picture for everybody.
+    mutating func forgetPictures(on camera: Slot<Camera>) {
+        if state.cameraSettings[camera].served != nil { state.cameraSettings[camera].served = nil }
+        var all: [Slot<Session>] = []
+        state.forEachSession { if state.sessions[$0].camera == camera { all.append($0) } }
+        for slot in all where state.sessionSettings[slot].picture != nil { state.sessionSettings[slot].picture = nil }
+    }
+
+    // MARK: A batch on a shared camera
+
+    /// Whether a batch takes control of a shared camera.
+    /// - Throws: where the session may only watch, and the batch is more than a wish.
+    func takesControl(_ batch: Configuration, _ slot: Slot<Session>) throws(Refusal) -> Bool {
+        let look = state.look(at: slot)
+        let isSharer = state.sessions[slot].waits?.isSharing == true
+        if isSharer || state.policy.shares && look.watches, batch.isWish { return false }
+        guard isSharer, state.policy.contention.sharing == .all, !look.watches,
+            look.limits.access.contains(.configure), batch.ordered.contains(where: \.key.isOfTheCameraAlone)
+        else { throw mayNot("configure", .configure, of: slot) }
+        return true
+    }
+
+    /// Refuses a batch that would take something from another session's recording on the camera.
+    func spareRecordings(_ batch: Configuration, after wanted: Configuration, of slot: Slot<Session>, takesControl: Bool)
+        throws(Refusal)
+    {
+        let camera = state.sessions[slot].camera
+        guard let holder = state.cameras[camera].tenancy.holder, takesControl || holder == slot else { return }
+        var other: Slot<Session>?
+        if takesControl, !state.policy.contention.sharers.contains(.record),
+            state.sessions[holder].has.contains(.recording)
+        {
+            other = holder
+        } else if state.policy.contention.serve == .holder, batch.ordered.contains(where: \.key.isWish),
+            changesFormat(wanted, of: camera)
+        {
+            other = recorder(on: camera, but: slot)
+        }
+        guard let other else { return }
+        let (app, user) = (state.id(state.app(of: other)), state.id(state.app(of: slot)).user)
+        throw .recordingOfAnother(app.user == user ? .app(app.name) : .anotherUsersApp)
+    }
+
+    private func changesFormat(_ wanted: Configuration, of camera: Slot<Camera>) -> Bool {
+        let (check, inForce) = (check(camera), state.cameraSettings[camera].inForce)
+        guard let wish = check.formatAndRate(wanted), let present = check.format(inForce[.activeFormat]),
+            case .number(let rate)? = inForce[.frameRate]
+        else { return true }
+        return wish.format != present || abs(wish.frameRate / rate - 1) > ConfigurationCheck.roundingShare
+    }
+
+    /// Refuses a wish that says `exact`, and would not be the session's picture.
+    func demandExactly(_ batch: Configuration, after wanted: Configuration, of slot: Slot<Session>) throws(Refusal) {
+        let camera = state.sessions[slot].camera
+        guard batch[.formatMatch] == .text("exact"), state.sessions[slot].waits?.isSharing == true,
+            let holder = state.cameras[camera].tenancy.holder, let wish = check(camera).formatAndRate(wanted)
+        else { return }
+        var after = self
+        after.state.sessionSettings[slot].wanted = wanted
+        var inForce = state.cameraSettings[camera].inForce
+        if mayChangeFormat(of: camera) { inForce.merge(after.servedWish(of: holder)) }
+        inForce.merge(after.picture(of: slot, in: inForce))
+        let format = check(camera).format(inForce[.activeFormat])
+        guard case .number(let rate)? = inForce[.frameRate], let format else { return }
+        if format == wish.format, abs(rate / wish.frameRate - 1) <= ConfigurationCheck.roundingShare { return }
+        throw .notServed("\(format.pixelFormat) \(format.width)x\(format.height) at \(rate.shortDescription) frames a second")
+    }
+}
+
+extension Configuration {
+    /// A session's wish, and nothing else.
+    var isWish: Bool {
+        ordered.contains(where: \.key.isWish) && ordered.allSatisfy { $0.key.isWish || $0.key == .formatMatch }
+    }
+}
+
+extension ConfigurationKey {
+    /// Set on the camera, and no part of a wish: a picture of one's own does not serve it.
+    var isOfTheCameraAlone: Bool { !isWish && !isOfTheSession && !governsItsBatch }
+}
