@@ -42,6 +42,7 @@ private struct InvariantCheck {
             "12: \(severalAsk ? "several users ask" : "one user asks at most"), and apps are placed as if otherwise")
         checkWords()
         checkQuestions()
+        checkSharers()
         checkBudget()
         checkWakeUps()
     }
@@ -87,6 +88,14 @@ private struct InvariantCheck {
                 beside.tenancy.held == nil && beside.tenancy.survivor == nil && beside.promise == nil
                     || !state.policy.conflict(camera.place, beside.place),
                 "1: \(name(slot)) and \(name(other)) conflict, and both are in use")
+        }
+    }
+
+    /// A camera has a bounded number of sharers.
+    private func checkSharers() {
+        for slot in state.cameraOrder {
+            let sharers = state.requests(on: slot).count { state.sessions[$0].waits?.isSharing == true }
+            check(sharers <= Bound.sharersMax, "2: \(name(slot)) has \(sharers) sharers")
         }
     }
 
@@ -222,9 +231,10 @@ private struct InvariantCheck {
         let id = session.id
         let isSharing = session.waits?.isSharing == true
         check(isHolder || isSharing, "2: session \(id) runs without the camera")
+        let sharers = state.policy.contention.sharers
         check(
-            isHolder || access.isSubset(of: state.policy.contention.sharers),
-            "2: session \(id) is beside the holder and may do more than watch")
+            isHolder || access.isSubset(of: sharers),
+            "2: session \(id) is beside the holder and may \(access.names), and sharers may \(sharers.names)")
         check(
             state.cameras[session.camera].tenancy.isStreaming, "2: session \(id) runs while its camera does not stream")
         check(!access.isEmpty, "2: session \(id) runs without any access")
