@@ -129,7 +129,9 @@ package struct ReferenceJudge: FuzzJudge {
 
     /// The core checks batches, and the reference whether it may refuse them for other sessions.
     private func objection(to refusal: Refusal, of event: Event) -> String? {
-        if refusal.error.kind == .unsupportedConfiguration, refusal.rule == Law.budget.text, reference.hasRoom(for: event) {
+        if refusal.error.kind == .unsupportedConfiguration, refusal.rule == Law.budget.text,
+            reference.hasRoom(for: event)
+        {
             return "the reference has room for a configuration where the core has none"
         }
         switch event {

@@ -94,7 +94,7 @@ extension ReferenceArbiter {
         guard let session = world.sessions[id] else { return false }
         guard mayUse(session), world.consent(session, policy.rights) != .denied else { return false }
         let own = rankRule(session)
-        if own.deny { return false }
+        if own.deny || isCrowded(session.camera) { return false }
         let app = world.app(session)
         if own.pauseAfterLease > .zero, world.pauses.contains(where: { $0.app == app && $0.camera == session.camera }) {
             return false

@@ -49,7 +49,7 @@ package struct ReferenceArbiter: Sendable {
     @discardableResult package mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
         let before = self
         var occasion = occasion
-        var mayBeRefused = occasion.isStart
+        var mayBeRefused = occasion.isStart && policy.contention.newcomer == .refuse
         // Each look after the first stops, starts or cuts a session; a policy may also go round in circles.
         for _ in 0..<(32 + 16 * world.sessions.count) {
             endBarredSurvivors()

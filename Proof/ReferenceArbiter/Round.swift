@@ -62,7 +62,8 @@ struct Round {
                 let speaker = speaker(of: bid)
                 if speaker.id != bid.id, !(isHolder(bid) && opensAnew(speaker, over: bid)) {
                     let isReplaced =
-                        policy.contention.sameApp == .replace && bid.started < speaker.started && !goesOn(bid, beside: speaker)
+                        policy.contention.sameApp == .replace && bid.started < speaker.started
+                        && !goesOn(bid, beside: speaker)
                     outcomes[bid.id] = isReplaced ? .replaced : .waits()
                 } else if let holding = world.cameras[camera]?.holding, holding.session == bid.id {
                     outcomes[bid.id] = .has
@@ -104,7 +105,8 @@ struct Round {
             : contending.filter { speaker(of: $0).id == $0.id }.min {
                 $0.cools != $1.cools ? $1.cools : $0.isBefore($1)
             }
-        guard let successor = taker ?? strongest, successor.id != holder.id, !opensAnew(successor, over: holder) else { return }
+        guard let successor = taker ?? strongest, successor.id != holder.id, !opensAnew(successor, over: holder)
+        else { return }
         isSuccession = true
         let isReplaced =
             policy.contention.sameApp == .replace && successor.app == holder.app

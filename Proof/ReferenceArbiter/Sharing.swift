@@ -56,11 +56,8 @@ extension Round {
 
     /// A newcomer that loses may not wait, but it may watch: if it asks no more, or if nobody contends with the holder.
     func refuses(_ starter: SessionID) -> Bool {
-        guard let bid = bids.first(where: { $0.id == starter }) else { return false }
-        if isSharer(starter), bids.count(where: { $0.camera == bid.camera && isSharer($0.id) }) > Bound.sharersMax {
-            return true
-        }
-        guard policy.contention.newcomer == .refuse, case .waits(isWinning: false, let watches) = outcomes[starter]
+        guard policy.contention.newcomer == .refuse, case .waits(isWinning: false, let watches) = outcomes[starter],
+            let bid = bids.first(where: { $0.id == starter })
         else { return false }
         return !(watches && (bid.watches || policy.contention.givesControlByCommit))
     }
@@ -69,7 +66,8 @@ extension Round {
 extension ReferenceArbiter {
     /// Keys of the session itself, of the batch alone, and of the session's wish: no camera is set by these.
     private static let keysWithoutControl: Set<ConfigurationKey> = [
-        .camera, .usesAudio, .whenBusy, .formatMatch, .sharingMode, .captureMode, .sessionPreset, .activeFormat, .frameRate,
+        .camera, .usesAudio, .whenBusy, .formatMatch, .sharingMode, .captureMode, .sessionPreset, .activeFormat,
+        .frameRate,
         .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration,
     ]
 
@@ -81,6 +79,12 @@ extension ReferenceArbiter {
             let bid = world.bid(id, policy), bid.mayConfigure, let other = world.bid(holder, policy)
         else { return false }
         return session.camera == other.camera && Round.mayWatch(bid, beside: other, policy)
+    }
+
+    /// The sessions that ask for a camera, and that may all share it one day, are one holder and a bounded number of sharers.
+    func isCrowded(_ camera: CameraID) -> Bool {
+        policy.contention.shares
+            && world.sessions.values.count { $0.started != nil && $0.camera == camera } > Bound.sharersMax
     }
 
     /// A start beside a holder that the session may share the camera with contends with nobody.

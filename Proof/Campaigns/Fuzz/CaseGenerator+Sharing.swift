@@ -6,6 +6,15 @@ import Workbench
 extension CaseGenerator {
     var isShared: Bool { policy.map { $0.contention.sharing != .none } ?? false }
 
+    /// How many of the sessions' turns are about sharing.
+    var sharedPercent: Int {
+        switch policy?.contention.sharing ?? .none {
+        case .none: 0
+        case .readOnly: 30
+        case .all: 45
+        }
+    }
+
     /// A turn of a session that may be beside others.
     mutating func sharedTurn(of name: String) {
         switch random.below(100) {
@@ -35,7 +44,9 @@ extension CaseGenerator {
         var words: [String] = []
         switch random.below(10) {
         case 0..<5: words.append("activeFormat=\"\(random.pick(FuzzNames.formats).name)\"")
-        case 5..<8: words.append("sessionPreset=\(random.pick(["high", "low", "1280x720", "640x480", "inputPriority"]))")
+        case 5..<8:
+            let preset = random.pick(["high", "low", "1280x720", "640x480", "inputPriority"])
+            words.append("sessionPreset=\(preset)")
         default: break
         }
         switch words.isEmpty ? random.below(6) : random.below(12) {
@@ -47,6 +58,29 @@ extension CaseGenerator {
         }
         if random.chance(30) { words.append("formatMatch=\(random.pick(["exact", "exact", "nearest"]))") }
         return words
+    }
+
+    /// Two apps of a user begin on one camera, and go on with it at once.
+    mutating func share() {
+        let camera = camera()
+        var names: [String] = []
+        for _ in 0..<2 {
+            connect(returning: random.pick(FuzzNames.apps))
+            guard let client = clients.last?.name else { continue }
+            for _ in 0..<(1 + random.below(2)) {
+                let name = freshName("s")
+                sessions.append(Session(name: name, client: client))
+                names.append(name)
+                let audio = random.chance(20) ? " audio" : ""
+                let wish = random.chance(40) ? ([""] + wish()).joined(separator: " ") : ""
+                say("session \(name) of \(client) camera=\(camera)\(audio)\(wish)")
+                say("start \(name)")
+            }
+        }
+        for _ in 0..<(3 + random.below(8)) {
+            sharedTurn(of: random.pick(names))
+            pass()
+        }
     }
 
     /// More sessions than one camera has places for.

@@ -170,7 +170,7 @@ extension CaseGenerator {
 
     mutating func session() {
         guard let name = anySession() else { return createSession() }
-        if isShared, random.chance(35) { return sharedTurn(of: name) }
+        if random.chance(sharedPercent) { return sharedTurn(of: name) }
         switch random.below(100) {
         case 0..<30: say("start \(name)")
         case 30..<42: say("stop \(name)")

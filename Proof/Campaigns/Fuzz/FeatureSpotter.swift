@@ -16,7 +16,9 @@ struct FeatureSpotter: Sendable {
             switch effect {
             case .notify(_, let session, _, let notice):
                 note(notice)
-                if case .accessChanged(let news) = notice, news.controller != nil, step.event.takesControl(from: session) {
+                if case .accessChanged(let news) = notice, news.controller != nil,
+                    step.event.takesControl(from: session)
+                {
                     features.insert(.controlByCommit)
                 }
             case .refused(let refusal):

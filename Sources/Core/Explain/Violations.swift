@@ -30,6 +30,7 @@ private struct InvariantCheck {
             checkShown(slot)
             checkRecording(slot)
             checkMicrophone(slot)
+            checkPicture(slot)
         }
         for slot in state.clientSlots.slots {
             check(
@@ -281,6 +282,23 @@ private struct InvariantCheck {
         check(
             session.has.contains(.slate) == isDue,
             "14: session \(session.id) \(isDue ? "sees a picture, and may not record it" : "sees black for nothing")")
+    }
+
+    /// A session's own picture is scaled down and thinned out from the camera's, once that is settled.
+    private func checkPicture(_ slot: Slot<Session>) {
+        let session = state.sessions[slot]
+        let settings = state.cameraSettings[Int(session.camera.index)]
+        guard let picture = state.sessionSettings[Int(slot.index)].picture, case .running = session.shown,
+            settings.asked.isEmpty
+        else { return }
+        let model = ConfigurationCheck(capabilities: settings.capabilities)
+        guard let own = model.formatAndRate(picture), let whole = model.formatAndRate(settings.inForce) else {
+            return check(false, "2: session \(session.id)'s picture, or its camera's, is in no format of the camera")
+        }
+        check(
+            own.format.width <= whole.format.width && own.format.height <= whole.format.height
+                && own.frameRate <= whole.frameRate * (1 + ConfigurationCheck.roundingShare),
+            "2: session \(session.id) has \(own.format.name), and its camera has \(whole.format.name)")
     }
 
     /// No lost wake-up: a fresh look would decide nothing new.
