@@ -71,11 +71,12 @@ import Testing
         for (session, file) in zip(UInt64(1)..., files) {
             try await test.record(session, of: session, try file.open())
         }
-        for _ in 0..<6 { _ = try stream.mark() }
+        for _ in 0..<12 { _ = try stream.mark() }
         _ = try await test.cut(1)
         for _ in files { #expect(try await test.recordingFinished().frames > 0) }
         #expect(try ReadRecording(files[0].path).tracks.map(\.sampleRate) == [0, 48_000])
         #expect(try ReadRecording(files[1].path).tracks.map(\.sampleRate) == [0])
+        withExtendedLifetime(files) {}
     }
 
     @Test("Eight recordings run at once, and what may wait for them is shared among them")
@@ -87,10 +88,10 @@ import Testing
         for place in 0..<8 { try await test.record(UInt64(place + 1), of: UInt64(place + 1), try files[place].open()) }
         let refused = await refusal { try await test.record(9, of: 9, try files[8].open()) }
         #expect(refused?.kind == .limitExceeded)
-        for _ in 0..<4 { _ = try stream.mark() }
+        for _ in 0..<8 { _ = try stream.mark() }
         try await test.stopRecording(3)
         try await test.record(9, of: 9, try files[8].open())
-        for _ in 0..<4 { _ = try stream.mark() }
+        for _ in 0..<8 { _ = try stream.mark() }
         _ = try await test.cut(1)
         var ended: Set<UInt64> = []
         for _ in files {
@@ -100,6 +101,7 @@ import Testing
             #expect(finished.frames > 0 && UInt64(decoded.marks.count) == finished.frames)
         }
         #expect(ended == Set(1...9))
+        withExtendedLifetime(files) {}
         #expect(RecordingTicket.share(of: 1) == RecordingTicket.queuedBytesMax)
         for count in 1...8 { #expect(RecordingTicket.share(of: count) * count <= RecordingTicket.queuedInAllMax) }
         let ticket = RecordingTicket(1, wantsObjects: false)
@@ -110,7 +112,7 @@ import Testing
     @Test("A recording without a session's name is the holder's, of the camera's picture")
     func earlierBroker() async throws {
         let test = try CaptureUnderTest()
-        let (file, _) = try await test.recording(frames: 3)
+        let (file, _) = try await test.recording(frames: 12)
         _ = try await test.cut(1)
         let finished = try await test.recordingFinished()
         _ = try check(file, finished, (640, 480))

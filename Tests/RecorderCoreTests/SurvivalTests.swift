@@ -98,7 +98,7 @@ import Testing
             try recorder.call("ActFor", [.uint64(1), .uint64(session)])
             try recorder.record(session, into: file)
         }
-        for _ in 0..<3 { _ = try stream.mark() }
+        for _ in 0..<8 { _ = try stream.mark() }
         let survey = try kept.nextBroker()
         #expect(survey[2] == .array(type: "t", [.uint64(7), .uint64(2)]))
         try recorder.call("Resume", [.uint64(1), .uint64(7), .uint64(2)])
@@ -111,6 +111,7 @@ import Testing
         #expect(try DecodedVideo(files[0].path).width == 192)
         let frame = try recorder.stream(1, session: 2).frame()
         #expect(frame.layout.width == 192, "the picture is that of the number now")
+        withExtendedLifetime(files) {}
     }
 
     @Test(
