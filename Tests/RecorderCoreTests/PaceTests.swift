@@ -31,7 +31,7 @@ import Testing
                 there = Configuration([.videoZoomFactor: .number(2), .videoZoomRampRate: .number(1)])
                 if key == .cancelVideoZoomRamp { back[key] = .flag(true) } else { back[.videoZoomFactor] = .number(1) }
             case .usesAudio: (there[key], back[key]) = (.flag(true), .flag(false))
-            case .whenBusy, .sharingMode, .captureMode:
+            case .whenBusy, .formatMatch, .sharingMode, .captureMode:
                 guard let words = key.allowedWords, words.count == 2 else { return nil }
                 (there[key], back[key]) = (.text(words[1]), .text(words[0]))
             default:

@@ -201,7 +201,7 @@ final class CaptureUnderTest: Sendable {
         try await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }.get()
     }
 
-    private func order<Value: Sendable, each Argument: Sendable>(
+    func order<Value: Sendable, each Argument: Sendable>(
         _ method: @escaping @Sendable (CaptureLoop) -> (repeat each Argument) throws(BrokerError) -> Value,
         _ argument: repeat each Argument
     ) async throws -> Value {

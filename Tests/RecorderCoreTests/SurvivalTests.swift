@@ -86,6 +86,34 @@ import Testing
         #expect(try finished[2] == .uint64(UInt64(DecodedVideo(file.path).marks.count)))
     }
 
+    @Test("Of recordings that outlive their broker, that of the session that goes on does, and others are finished")
+    func recordingsOfSessions() throws {
+        let kept = try Kept()
+        let recorder = kept.recorder
+        let picture: WireValue = .dictionary(["activeFormat": .string("420v 192x144"), "frameRate": .double(30)])
+        try recorder.call("SetPicture", [.uint64(1), .uint64(7), picture])
+        let stream = try recorder.stream(1, session: 7)
+        let files = [try TemporaryFile(".mkv"), try TemporaryFile(".mkv")]
+        for (file, session) in zip(files, [UInt64(7), 2]) {
+            try recorder.call("ActFor", [.uint64(1), .uint64(session)])
+            try recorder.record(session, into: file)
+        }
+        for _ in 0..<8 { _ = try stream.mark() }
+        let survey = try kept.nextBroker()
+        #expect(survey[2] == .array(type: "t", [.uint64(7), .uint64(2)]))
+        try recorder.call("Resume", [.uint64(1), .uint64(7), .uint64(2)])
+        let lost = try recorder.signal("RecordingFinished")
+        #expect(lost[0] == .uint64(2) && lost[1] == .string("interrupted"))
+        #expect(try lost[2] == .uint64(UInt64(DecodedVideo(files[1].path).marks.count)))
+        for _ in 0..<3 { _ = try stream.mark() }
+        try recorder.call("StopRecording", [.uint64(7), .string("stopped"), .dictionary([:])])
+        #expect(try recorder.signal("RecordingFinished")[0] == .uint64(7))
+        #expect(try DecodedVideo(files[0].path).width == 192)
+        let frame = try recorder.stream(1, session: 2).frame()
+        #expect(frame.layout.width == 192, "the picture is that of the number now")
+        withExtendedLifetime(files) {}
+    }
+
     @Test(
         "Before it is resumed a kept grant can be cut, for another one or for nobody, and nothing can begin for it",
         arguments: ["Cut", "PassOn"])

@@ -106,6 +106,11 @@ public final class RecorderService: Sendable {
             capture.order(
                 CaptureLoop.setSlate, try reader.grant(), try reader.session(), try reader.boolean("slate"), reply: done
             )
+        case "SetPicture":
+            capture.order(
+                CaptureLoop.setPicture, try reader.grant(), try reader.session(),
+                try Configuration(wire: try reader.dictionary("picture")), reply: done)
+        case "ActFor": capture.order(CaptureLoop.actFor, try reader.grant(), try reader.session(), reply: done)
         case "StartRecording":
             capture.order(
                 CaptureLoop.startRecording, try reader.grant(), try reader.uint64("recording"),

@@ -24,8 +24,8 @@ extension Interface {
               Takes the next frames as JPEGs, one for each photo and with its exposure, into the files of as many
               envelopes; `PhotoCaptured` follows for each.
             StartRecording(grant t, recording t, file h, options a{sv})
-              Records from the next frame on into the file of an envelope, with the sound of the grant's microphone
-              where one is attached. One at a time.
+              Records the picture of the session named by `ActFor` from the next frame on, into the file of an
+              envelope, with the sound of that session's microphone where it is attached. One of a session at a time.
             StopRecording(recording t, why s, reason a{sv})
               Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended.
               `reason` has `cause` s and `interrupter` s where the session's client may know them, for the file.
@@ -36,17 +36,20 @@ extension Interface {
             AppendMetadata(recording t, kind s, time x, items as)
               As the session's. Refused for an undeclared kind, items of another form, and a time that cannot be.
             AttachMicrophone(grant t, microphone h, options a{sv})
-              The microphone of the grant's holder: a SOCK_SEQPACKET socket in an envelope. It takes the place of
+              The microphone of the session named by `ActFor`: a SOCK_SEQPACKET socket in an envelope. It takes the place of
               another one, which is closed; it is closed with the grant.
             DetachMicrophone(grant t)
               Closes the grant's microphone; nothing where there is none. A recording goes on without its sound.
             SetSlate(grant t, session t, slate b)
               Whether a session's preview is black, with frames marked `slate` that are counted on, instead of the
               picture. Until the grant ends.
+            ActFor(grant t, session t)
+              Whose the recording or the microphone of the next `StartRecording` or `AttachMicrophone` is. Without it
+              they are the holder's, and a recording is of the camera's picture.
             SetPicture(grant t, session t, picture a{sv})
               The picture that a session gets from now on, as `activeFormat` and `frameRate`: streams, photos and
-              recordings are scaled to that format and thinned out to that rate. Empty: the camera's own. Until the
-              grant ends.
+              recordings are scaled to that format and thinned out to that rate. A recording that runs keeps the one
+              that it began with. Empty: the camera's own. Until the grant ends.
             Complete(recording t, file h) → frames t, duration x, bytes t, lastCapture x
               Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole
               file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that
@@ -59,11 +62,12 @@ extension Interface {
               none), and its recordings that run or whose end is told next. Until `Resume` nothing is begun for the
               grant.
             Resume(grant t, sessionBefore t, session t) → inForce a{sv}
-              The kept grant goes on, for a session of another number. Streams of any other session are closed, their
-              buffers blanked, and photos that wait are given up.
+              The kept grant goes on, for a session of another number, which keeps its picture. Streams of any other
+              session are closed, their buffers blanked, their recordings finished (`interrupted`), and photos that wait
+              are given up.
             Cut(grant t, why s, reason a{sv}) → lastCapture x
               Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so,
-              with the capture time of its last frame (0: none); a recording is finished after the answer, with a reason
+              with the capture time of its last frame (0: none); recordings are finished after the answer, with a reason
               as of `StopRecording`.
             PassOn(grant t, why s, reason a{sv}) → lastCapture x
               As `Cut`, where another session has won the camera: `Open` for the next grant follows the answer. The

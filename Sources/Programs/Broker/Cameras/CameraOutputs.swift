@@ -91,8 +91,9 @@ final class CameraOutputs {
                     .array(type: "h", files.map { .fileDescriptor($0.envelope) }), .dictionary(bracket.wire),
                 ]
             }
-        case .startRecording(_, let grant, _, let recording):
+        case .startRecording(_, let grant, let session, let recording):
             guard let file = request?.files.first else { return }
+            actFor(grant, session)
             startRecording(grant, recording, file, request?.options ?? [:])
         case .stopRecording(_, let recording, let why, let reason): stopRecording(recording, why, reason)
         case .pauseRecording(_, let recording): setPaused(recording, true)
@@ -166,6 +167,11 @@ final class CameraOutputs {
         link.broker.step(.photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: message)))
     }
 
+    /// Whose the next recording or microphone is. A recorder core without this call has one recording, the holder's.
+    private func actFor(_ granted: GrantID, _ session: SessionID) {
+        link.recorder.call("ActFor", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { _ in }
+    }
+
     private func startRecording(
         _ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary
     ) {
@@ -237,6 +243,7 @@ final class CameraOutputs {
         if !mayCall(session) { return refuse(message) }
         let before = self.microphone
         self.microphone = microphone
+        actFor(granted, session)
         call(
             "AttachMicrophone",
             [.uint64(granted.rawValue), .fileDescriptor(microphone.envelope), .dictionary(format.wire)], for: session

@@ -57,8 +57,8 @@ extension RecorderLife {
 
     /// To the answer of `Survey`, in nanoseconds: it waits for nothing else. Its client waits for 3 s in all.
     static let surveyTimeMax: Int64 = 1_000_000_000
-    /// One recording runs, and one may have ended just before.
-    static let surveyRecordingsMax = 8
+    /// A recorder core has eight that run, and tells again of some that have ended.
+    static let surveyRecordingsMax = 32
 
     /// Connects to one that outlived the broker before, and surveys it.
     func takeUp(_ path: String, _ done: @escaping (Result<Survey, BrokerError>) -> Void) -> Bool {

@@ -178,6 +178,14 @@ package struct SensorWindow: Hashable {
         (self.readWidth, self.readHeight) = (readWidth, readHeight)
     }
 
+    /// Reads as much of the raster as has the shape of a picture.
+    package init(rasterWidth: Int, rasterHeight: Int, shapedAs width: Int, _ height: Int) {
+        let readWidth = min(rasterWidth, rasterHeight * width / height)
+        self.init(
+            rasterWidth: rasterWidth, rasterHeight: rasterHeight, readWidth: readWidth,
+            readHeight: min(rasterHeight, readWidth * height / width))
+    }
+
     package struct Crop: Hashable {
         package var x, y, width, height: Int
 

@@ -68,10 +68,7 @@ package final class FileCamera: CameraSource {
     }
 
     private static func window(_ size: Size, _ native: Size) -> SensorWindow {
-        let readWidth = min(native.width, native.height * size.width / size.height)
-        return SensorWindow(
-            rasterWidth: native.width, rasterHeight: native.height, readWidth: readWidth,
-            readHeight: min(native.height, readWidth * size.height / size.width))
+        SensorWindow(rasterWidth: native.width, rasterHeight: native.height, shapedAs: size.width, size.height)
     }
 
     package func start() throws(BrokerError) {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// One camera: grants, preview streams, photos and recordings.
 ///
-/// A capture thread owns the device and the streams, another one draws and encodes photos, and a writer thread encodes
-/// recordings and writes; bounded queues join them.
+/// A capture thread owns the device and the streams, another one draws and encodes photos, a third has their files written, and
+/// each recording that runs is encoded on a thread of its own; bounded queues join them.
 /// Every method may be called from any thread and returns at once. Orders are methods of `CaptureLoop`, carried out in the
 /// order of the calls; answers and events come on the capture's own threads, and their receivers must not block.
 ///
@@ -53,15 +53,20 @@ public final class Capture: Sendable {
         camarb_ignore_write_signals()
         let (commands, work, photos) = (commands, Mailbox<WriterLoop>(), Mailbox<PhotoLab>())
         completer = Completer(patience: patience)
+        let left = LeftWriters()
         writerThread = Worker {
             WriterLoop(
-                work, lab: photos, emit: onEvent, patience: patience, done: { commands.post { $0.writing -= 1 } }
+                work, lab: photos, in: FileWriters(patience: patience, sharing: left), emit: onEvent,
+                done: { commands.post { $0.writing -= 1 } }
             ).run()
         }
         photoThread = Worker { PhotoLab(photos, writer: work).run() }
         captureThread = Worker {
+            let recorders = RecordingThreads(left, patience: patience, emit: onEvent) { place in
+                commands.post { $0.isFinished(onThread: place) }
+            }
             CaptureLoop(
-                makeSource, commands, work, photos, idleLimit: idleLimit,
+                makeSource, commands, recorders, photos, idleLimit: idleLimit,
                 passingLimit: passingLimit ?? CaptureLoop.passingMax, clock: clock, faults: faults, emit: onEvent
             ).run()
         }

@@ -96,7 +96,7 @@ extension CaptureLoop {
         if batch[.cancelVideoZoomRamp] == .flag(true), open.ramp != nil {
             wanted[.videoZoomFactor] = .number(open.zoom)
         }
-        let isRecording = open.recording.map { !$0.ticket.isOver } ?? false
+        let isRecording = open.recordings.contains { !$0.ticket.isOver }
         let next = try settings(after: batch, over: wanted, isRecording: isRecording)
         let changesFormat = next.format != open.settings.format
         let movement = movement(batch, from: open, to: next, at: clock.now)
@@ -121,12 +121,16 @@ extension CaptureLoop {
                 open.due = source.due(due, after: open.previousDue, interval: next.frameInterval, now: clock.now)
             }
         }
-        (open.settings, open.zoom, open.configurationChanged) = (next, zoom, true)
+        (open.settings, open.zoom) = (next, zoom)
+        for stream in open.streams { stream.isFlagged = true }
         if let movement { open.ramp = movement.ramp }
         if rebuilds, source.rebuildPipeline() { open.pipelineRebuilds += 1 }
         if changesFormat {
             open.layout = PictureLayout(next.format)
-            for stream in open.streams { renewBuffers(of: stream, open) }
+            // A session with a picture of its own keeps it, but not in the device's buffers, which went with the format.
+            for stream in open.streams where open.pictures[stream.session] == nil || stream.sender.isLent {
+                renewBuffers(of: stream, open)
+            }
             open.streams.removeAll { !$0.sender.isOpen }
         }
         return answer(open)
@@ -146,7 +150,7 @@ extension CaptureLoop {
         return (begin, ZoomRamp(from: begin, to: next.videoZoomFactor, rate: rate, began: now))
     }
 
-    /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
+    /// Ends a grant; answers with the capture time of its last frame (0: none). Recordings are finished afterwards.
     /// - Parameter passesOn: another grant is opened right after the answer. Until then the device goes on where it can, for
     ///   a quarter of a second at most, and nobody gets its frames.
     package func cut(
@@ -157,8 +161,8 @@ extension CaptureLoop {
         return endGrant(id, why, reason, passesOn: passesOn)
     }
 
-    /// Streams first, so that nobody sees anything later than the answer; then the recording, whose frames up to
-    /// here are in the writer's queue already.
+    /// Streams first, so that nobody sees anything later than the answer; then the recordings, whose frames up to
+    /// here are in their threads' queues already.
     func endGrant(
         _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason = .none, passesOn: Bool = false
     ) -> Int64 {
@@ -166,9 +170,9 @@ extension CaptureLoop {
         open.memory.end()
         keptBytesMost += UInt64(open.memory.bytesMade)
         for stream in open.streams { stream.sender.close() }
-        // The socket's end notifies the client; sound up to here is still the recording's.
+        // The socket's end notifies the client; sound up to here is still its recording's.
         open.microphone?.close()
-        if let ticket = open.recording?.ticket { writer.post { $0.finish(ticket, why, reason) } }
+        for recording in open.recordings { recording.finish(why, reason) }
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
         if !passesOn || !passOn(open) {
             source?.halt()
@@ -179,8 +183,8 @@ extension CaptureLoop {
         return open.lastCapture
     }
 
-    /// Goes on with a grant that outlived its broker, for a session with another number: its streams and the recording go on
-    /// without a gap. Streams of other sessions are closed. Answers with the configuration in force.
+    /// Goes on with a grant that outlived its broker, for a session with another number: its streams, its recording and its picture
+    /// go on without a gap. Those of other sessions end. Answers with the configuration in force.
     func resume(_ id: GrantID, from before: SessionID, to now: SessionID) throws(BrokerError) -> Configuration {
         let open = try granted(id)
         // Sessions that watched beside the holder are admitted anew, and a photo's number means nothing to another broker.
@@ -188,9 +192,11 @@ extension CaptureLoop {
         giveUp(open.photos, "The broker ended before a frame was captured for the photo.")
         open.photos = []
         open.memory.keepOnly(before, as: now)
-        for place in open.streams.indices {
-            open.streams[place].session = now
-            open.streams[place].sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: now) }
+        open.keepPicture(of: before, as: now)
+        resumeRecordings(open, from: before, to: now)
+        for stream in open.streams {
+            stream.session = now
+            stream.sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: now) }
         }
         if open.lent?.session == before { open.lent?.session = now }
         // The notice went to the broker before.

@@ -108,10 +108,11 @@ extension CaptureLoop {
         do throws(BrokerError) { try source?.renewBuffers() } catch { recover(open, from: error) }
     }
 
-    /// Where a picture has to be made, or the device has other buffers, the stream that had its buffers gets copies.
+    /// Where a picture has to be made, or the device has other buffers, the stream that had its buffers gets copies; so does one whose
+    /// session's picture is the camera's no more.
     func stopLending(_ open: OpenGrant) {
         guard let source, let stream = open.streams.first(where: { $0.sender.isLent }),
-            source.frameBuffer == nil || !open.lends(source)
+            source.frameBuffer == nil || !open.lends(source) || !open.hasCamerasPicture(stream.session)
         else { return }
         renewBuffers(of: stream, open)
     }
@@ -121,7 +122,8 @@ extension CaptureLoop {
         else { return }
         let isOut = stream.sender.lend(
             buffer, sequence: open.framesCaptured, timestamp: now,
-            flags: open.configurationChanged ? .configurationChanged : [])
+            flags: stream.isFlagged ? .configurationChanged : [])
+        stream.isFlagged = false
         if isOut { source.keepOut() }
     }
 }

@@ -37,8 +37,14 @@ extension CaptureLoop {
         source?.photoIsNext()
     }
 
+    /// The size of the frame that a photo is made of: its session's picture, but for stills of another size than the video's,
+    /// which are the camera's own.
+    func layout(of photo: OpenGrant.PendingPhoto, _ open: OpenGrant) -> PictureLayout {
+        PhotoPlan.isOfFrame(open.settings) ? open.layout(of: photo.session) : open.layout
+    }
+
     /// Hands on every photo that waits, but of each bracket only the next: its photos are of frames that follow each other.
-    func handOnPhotos(_ picture: KeptPicture, _ open: OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
+    func handOnPhotos(_ frame: FrameInHand, _ open: OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
         guard !open.photos.isEmpty else { return }
         let exposure = source.exposure(open.settings)
         var later: [OpenGrant.PendingPhoto] = []
@@ -48,11 +54,21 @@ extension CaptureLoop {
                 later.append(photo)
                 continue
             }
-            let plan = PhotoPlan(
+            let layout = layout(of: photo, open)
+            guard let picture = frame.kept[layout] else {
+                later.append(photo)
+                continue
+            }
+            var plan = PhotoPlan(
                 open.settings, of: source.capabilities, zoom: open.zoom, exposure: exposure, shot: photo.shot)
-            let drawn = source.photo(plan, zoom: open.zoom).map { Self.marked($0, mark, source) }
+            var drawn = source.photo(plan, zoom: open.zoom)
+            if layout != open.layout {
+                plan.show(.middle(of: open.layout, shapedAs: layout), of: open.layout)
+                drawn = drawn?.scaled(to: layout)
+            }
             let order = PhotoOrder(
-                id: photo.id, envelope: photo.file, picture: drawn.map { .drawn($0) } ?? .frame(picture), plan: plan,
+                id: photo.id, envelope: photo.file,
+                picture: drawn.map { .drawn(Self.marked($0, mark, source)) } ?? .frame(picture), plan: plan,
                 cameraName: source.capabilities.name, seconds: Int(time(nil)))
             lab.post { $0.take(order) }
         }

@@ -3,12 +3,14 @@ import FrameStream
 import Glibc
 
 extension CaptureLoop {
-    /// Gives a stream buffers of the present pictures' size. Returns why there are none, for people, or `nil`.
+    /// Gives a stream buffers of its pictures' present size, of which the next is flagged. Returns why there are none, for people, or `nil`.
     private func replaceBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) -> String? {
         let sender = stream.sender
         let own = sender.isLent ? nil : sender.pool
         do throws(BrokerError) {
-            sender.replaceBuffers(by: try open.memory.pool(open.layout, for: stream.session, own: own))
+            let layout = open.layout(of: stream.session)
+            sender.replaceBuffers(by: try open.memory.pool(layout, for: stream.session, own: own))
+            stream.isFlagged = true
             return nil
         } catch {
             // Short: an event has 256 bytes of text.
@@ -26,14 +28,12 @@ extension CaptureLoop {
         emit(.runtimeError(code: "stream-memory", message: problem))
     }
 
-    /// Streams that got no buffers with a change of format get them as soon as there is room, and their next frame is flagged.
-    /// - Returns: the streams that got them now.
-    func makeUpFor(_ open: OpenGrant) -> Set<ObjectIdentifier> {
-        var late: Set<ObjectIdentifier> = []
-        for stream in open.streams where !stream.sender.isLent && stream.sender.layout != open.layout {
-            if replaceBuffers(of: stream, open) == nil { late.insert(ObjectIdentifier(stream.sender)) }
+    /// Streams that got no buffers with a change of format get them as soon as there is room.
+    func makeUpFor(_ open: OpenGrant) {
+        for stream in open.streams
+        where !stream.sender.isLent && stream.sender.layout != open.layout(of: stream.session) {
+            _ = replaceBuffers(of: stream, open)
         }
-        return late
     }
 
     /// Opens one more preview stream; answers with the client's end of its socket, which the receiver owns.
@@ -60,10 +60,10 @@ extension CaptureLoop {
 
     /// With the device's own buffers for the first stream, where that can be; the others get copies.
     private func stream(_ open: OpenGrant, _ session: SessionID) throws(BrokerError) -> (FrameSender, Int32) {
-        guard let source, !open.lends(source), !open.slated.contains(session),
+        guard let source, !open.lends(source), !open.slated.contains(session), open.hasCamerasPicture(session),
             let lent = source.lendBuffers(open.layout)
         else {
-            let pool = try open.memory.pool(open.layout, for: session)
+            let pool = try open.memory.pool(open.layout(of: session), for: session)
             do throws(FrameStreamFault) { return try FrameSender.open(pool) } catch {
                 open.memory.giveBack(pool, of: session)
                 throw .noRoom(error)
@@ -102,12 +102,35 @@ extension CaptureLoop {
             return
         }
         open.slated.insert(session)
+        stopLending(open, to: session)
+    }
+
+    /// The session goes on in black buffers of its own, and the device in others.
+    private func stopLending(_ open: OpenGrant, to session: SessionID) {
         for stream in open.streams where stream.session == session && stream.sender.isLent {
-            // It has the device's own buffers: it gets black ones of its own, and the device others.
             renewBuffers(of: stream, open)
             renewDeviceBuffers(open)
         }
         open.streams.removeAll { !$0.sender.isOpen }
+    }
+
+    /// Gives a session on a shared camera a picture of its own, in its streams from the next frame on, and in photos and recordings
+    /// that are ordered from now on; an empty one is the camera's own.
+    package func setPicture(_ id: GrantID, _ session: SessionID, _ wanted: Configuration) throws(BrokerError) {
+        let open = try granted(id)
+        let picture = try SessionPicture(wanted, on: try camera().capabilities)
+        let (before, intervalBefore) = (open.layout(of: session), open.interval(open.pictures[session]))
+        open.set(picture, of: session)
+        let layout = open.layout(of: session)
+        if layout != before {
+            for stream in open.streams where stream.session == session && !stream.sender.isLent {
+                renewBuffers(of: stream, open)
+            }
+        }
+        if layout != before || open.interval(picture) != intervalBefore {
+            for stream in open.streams where stream.session == session { stream.isFlagged = true }
+        }
+        if !open.hasCamerasPicture(session) { stopLending(open, to: session) }
     }
 
     static func drawSlate(into memory: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {

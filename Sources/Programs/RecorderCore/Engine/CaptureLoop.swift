@@ -4,11 +4,11 @@ import FrameStream
 import Glibc
 
 /// The capture thread: takes commands between two frames, so that each is atomic, captures due frames, and hands
-/// every frame to the streams, the photos and the recording that want it.
+/// every frame to the streams, the photos and the recordings that want it.
 package final class CaptureLoop {
     let makeSource: @Sendable () throws(BrokerError) -> any CameraSource
     let commands: Mailbox<CaptureLoop>
-    let writer: Mailbox<WriterLoop>
+    let recorders: RecordingThreads
     let lab: Mailbox<PhotoLab>
     let emit: @Sendable (RecorderEvent) -> Void
     let faults: Set<Capture.Fault>
@@ -22,7 +22,7 @@ package final class CaptureLoop {
     var newestGrant = GrantID(0)
     /// Bytes of buffers of earlier grants, which clients may keep mapped for as long as they like.
     var keptBytesMost: UInt64 = 0
-    /// Recordings and photos with the writer, and recordings with the completer.
+    /// Recordings and photos that are being written, and recordings with the completer.
     var writing = 0
     let pictures = PicturePool()
     private var idleSince: Int64
@@ -58,11 +58,11 @@ package final class CaptureLoop {
 
     init(
         _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
-        _ commands: Mailbox<CaptureLoop>, _ writer: Mailbox<WriterLoop>, _ lab: Mailbox<PhotoLab>, idleLimit: Duration?,
+        _ commands: Mailbox<CaptureLoop>, _ recorders: RecordingThreads, _ lab: Mailbox<PhotoLab>, idleLimit: Duration?,
         passingLimit: Duration, clock: CaptureClock, faults: Set<Capture.Fault>,
         emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
-        (self.makeSource, self.commands, self.writer) = (makeSource, commands, writer)
+        (self.makeSource, self.commands, self.recorders) = (makeSource, commands, recorders)
         (self.lab, self.emit, self.faults, self.clock) = (lab, emit, faults, clock)
         self.idleLimit = idleLimit?.wholeNanoseconds
         self.passingLimit = passingLimit.wholeNanoseconds
@@ -88,6 +88,7 @@ package final class CaptureLoop {
         }
         if let id = grant?.id { _ = endGrant(id, .sessionEnded) }
         source?.stop()
+        recorders.shutDown()
         // The writer ends after its photos.
         lab.post { $0.stop() }
     }
@@ -162,102 +163,6 @@ package final class CaptureLoop {
         let previous = open.due
         open.due = try source.nextDue(after: previous, interval: open.settings.frameInterval, now: clock.now)
         open.previousDue = previous
-    }
-
-    /// Takes one frame for all that want it. The first of them is drawn into, the others get copies.
-    /// - Parameter now: when it was captured.
-    func capture(_ open: OpenGrant, at now: Int64) throws(BrokerError) {
-        guard let source else { throw BrokerError(.deviceFault, "The camera is not open.") }
-        if faults.contains(.deviceFails), open.framesCaptured >= 9 {
-            throw BrokerError(.deviceFault, "The device failed, as it was told to.")
-        }
-        if faults.contains(.captureHangs), open.framesCaptured >= 9 { hang() }
-        try advanceRamp(of: open, source, at: now)
-        noteMissed(of: source, open, at: now)
-        open.framesCaptured += 1
-        open.lastCapture = now
-        let mark = BurntInMark(captureTime: now, frameNumber: UInt32(truncatingIfNeeded: open.framesCaptured))
-
-        let records = recordingTakes(open, at: now)
-        // The first frame of a grant is always drawn: it proves that the device works.
-        let isKept = records || !open.photos.isEmpty || open.framesCaptured == 1
-        let kept = isKept ? try newPicture(for: open, at: now) : nil
-        var drawn: UnsafeMutableRawBufferPointer?
-        func draw(into memory: UnsafeMutableRawBufferPointer) throws(BrokerError) {
-            if let drawn {
-                memory.copyMemory(from: UnsafeRawBufferPointer(drawn))
-                return
-            }
-            try source.render(into: memory, layout: open.layout)
-            if source.isMarked { mark.burnIn(memory, open.layout, text: source.showsText) }
-            drawn = memory
-        }
-        if let kept { try draw(into: kept.memory) }
-        stopLending(open)
-        let late = makeUpFor(open)
-        // All are drawn before any is sent: sending ends a stream whose client is gone, and its memory is gone with it.
-        var filled: [(sender: FrameSender, index: Int, flags: FrameRecord.Flags)] = []
-        do throws(BrokerError) {
-            for stream in open.streams where !stream.sender.isLent && stream.sender.layout == open.layout {
-                guard let index = stream.sender.writable() else { continue }
-                let isSlated = open.slated.contains(stream.session)
-                var flags: FrameRecord.Flags = isSlated ? .slate : []
-                if open.configurationChanged || late.contains(ObjectIdentifier(stream.sender)) {
-                    flags.insert(.configurationChanged)
-                }
-                filled.append((stream.sender, index, flags))
-                let memory = stream.sender.memory(index)
-                if isSlated { Self.drawSlate(into: memory, open.layout) } else { try draw(into: memory) }
-            }
-        } catch {
-            for (sender, index, _) in filled { sender.discard(index) }
-            throw error
-        }
-        for (sender, index, flags) in filled {
-            sender.deliver(index, sequence: open.framesCaptured, timestamp: now, flags: flags)
-        }
-        lend(open, at: now)
-        open.configurationChanged = false
-        if let kept { handOver(kept, open, source, records: records, mark) }
-        open.restarts = 0
-    }
-
-    /// Frames for which the source was too slow are a gap in the frames' numbers, are missing in the recording, and are
-    /// reported once.
-    private func noteMissed(of source: any CameraSource, _ open: OpenGrant, at now: Int64) {
-        guard let missed = source.takeMissed() else { return }
-        open.framesCaptured += UInt64(missed.count)
-        if let running = open.recording, running.hasBegun, !running.isPaused { running.ticket.leaveOut(missed.count) }
-        if open.slowness.note(at: now) { emit(.runtimeError(code: "camera-slow", message: missed.sentence)) }
-    }
-
-    private func advanceRamp(of open: OpenGrant, _ source: any CameraSource, at now: Int64) throws(BrokerError) {
-        guard let ramp = open.ramp else { return }
-        let (factor, hasArrived) = ramp.factor(at: now)
-        if factor != open.zoom {
-            try source.select(format: open.settings.format, zoom: factor, frameRate: open.settings.frameRate)
-        }
-        open.zoom = factor
-        if hasArrived {
-            open.ramp = nil
-            emit(.rampFinished(grant: open.id, videoZoomFactor: factor))
-        }
-    }
-
-    private func newPicture(for open: OpenGrant, at now: Int64) throws(BrokerError) -> KeptPicture {
-        if let picture = KeptPicture(layout: open.layout, captured: now, pool: pictures) { return picture }
-        throw BrokerError(.outOfResources, "There is no memory for a frame of \(open.settings.format.name).")
-    }
-
-    private func handOver(
-        _ picture: KeptPicture, _ open: OpenGrant, _ source: any CameraSource, records: Bool, _ mark: BurntInMark
-    ) {
-        if records, let ticket = open.recording?.ticket {
-            let facts = FrameFacts(orientation: orientation(open), objects: ticket.wantsObjects ? source.objects : [])
-            let interval = open.settings.frameInterval
-            writer.post { $0.take(picture, interval: interval, facts, for: ticket) }
-        }
-        handOnPhotos(picture, open, source, mark)
     }
 
     // MARK: State

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 package import FrameStream
+import Glibc
 
 /// A photo that is not simply its frame: drawn on the photos' thread, so that no frame waits for it.
 package struct DrawnPhoto: Sendable {
@@ -10,6 +11,17 @@ package struct DrawnPhoto: Sendable {
         _ layout: PictureLayout, draw: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws(MediaFault) -> Void
     ) {
         (self.layout, self.draw) = (layout, draw)
+    }
+
+    /// The same in a session's own picture.
+    func scaled(to other: PictureLayout) -> DrawnPhoto {
+        DrawnPhoto(other) { [layout, draw] (memory) throws(MediaFault) in
+            let whole = try allocated("drawing a photo", malloc(layout.bytes))
+            defer { free(whole) }
+            let bytes = UnsafeMutableRawBufferPointer(start: whole, count: layout.bytes)
+            try draw(bytes)
+            try Scaler().scale(UnsafeRawBufferPointer(bytes), layout, into: memory, other)
+        }
     }
 }
 

@@ -25,25 +25,36 @@ final class PicturePool: Sendable {
     private struct Block: @unchecked Sendable { var memory: UnsafeMutableRawBufferPointer }
     private let free = Mutex<[Block]>([])
 
-    /// Blocks kept while nobody uses them: one being encoded and one being filled.
-    private static let keptMax = 2
+    /// Blocks of one size kept while nobody uses them: one being encoded and one being filled.
+    private static let ofASizeMax = 2
+    /// Bytes of all sizes kept while nobody uses them: two pictures of 16 megapixels, or of several sizes that sessions have.
+    private static let keptBytesMax = 48 << 20
 
+    /// Blank, or with an earlier picture in it.
     func take(_ bytes: Int) -> UnsafeMutableRawBufferPointer? {
         let kept = free.withLock { blocks -> Block? in
             guard let index = blocks.lastIndex(where: { $0.memory.count == bytes }) else { return nil }
             return blocks.remove(at: index)
         }
         if let kept { return kept.memory }
-        return malloc(bytes).map { UnsafeMutableRawBufferPointer(start: $0, count: bytes) }
+        return calloc(1, bytes).map { UnsafeMutableRawBufferPointer(start: $0, count: bytes) }
     }
 
     func giveBack(_ memory: UnsafeMutableRawBufferPointer) {
-        let block = Block(memory: memory)
-        let surplus = free.withLock { blocks -> Block? in
-            blocks.append(block)
-            return blocks.count > Self.keptMax ? blocks.removeFirst() : nil
+        let surplus = free.withLock { blocks -> [Block] in
+            blocks.append(Block(memory: memory))
+            var surplus: [Block] = []
+            if blocks.count(where: { $0.memory.count == memory.count }) > Self.ofASizeMax,
+                let oldest = blocks.firstIndex(where: { $0.memory.count == memory.count })
+            {
+                surplus.append(blocks.remove(at: oldest))
+            }
+            while blocks.count > 1, blocks.reduce(0, { $0 + $1.memory.count }) > Self.keptBytesMax {
+                surplus.append(blocks.removeFirst())
+            }
+            return surplus
         }
-        if let surplus { Glibc.free(surplus.memory.baseAddress) }
+        for block in surplus { Glibc.free(block.memory.baseAddress) }
     }
 
     deinit {

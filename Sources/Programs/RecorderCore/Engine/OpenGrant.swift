@@ -27,15 +27,29 @@ final class OpenGrant {
     /// The session that has the device's own buffers, and the set of buffers (`CameraSource.buffersBegun`).
     var lent: (session: SessionID, begun: Int)?
     var slated: Set<SessionID> = []
+    /// Of sessions that have a picture of their own; the others have the camera's.
+    private(set) var pictures: [SessionID: SessionPicture] = [:]
+    /// Of each rate below the camera's: all who have the same rate get the same frames.
+    private var cadences: [Int64: Cadence] = [:]
+    /// The intervals that leave out the frame that was captured last.
+    private var passedOver: Set<Int64> = []
+    let scalers = PictureScalers()
     var photos: [PendingPhoto] = []
-    var recording: RecordingUnderWay?
+    var recordings: [RecordingUnderWay] = []
+    /// Whose the recording or the microphone is that is ordered next (`ActFor`).
+    var actsFor: SessionID?
     var microphone: Microphone?
-    var configurationChanged = false
+    /// `nil` where the broker did not say it: the holder's.
+    var microphonesSession: SessionID?
     var restarts = 0
 
-    struct Stream {
+    final class Stream {
         var session: SessionID
         let sender: FrameSender
+        /// Its next frame is the first of another configuration, or in other buffers.
+        var isFlagged = false
+
+        init(session: SessionID, sender: FrameSender) { (self.session, self.sender) = (session, sender) }
     }
 
     struct PendingPhoto {
@@ -53,6 +67,65 @@ final class OpenGrant {
     }
 
     func lends(_ source: any CameraSource) -> Bool { lent?.begun == source.buffersBegun }
+
+    // MARK: Pictures of sessions
+
+    /// More than there may be sessions on a camera: a grant may last longer than thousands of them.
+    static let picturesMax = 128
+
+    func layout(of session: SessionID) -> PictureLayout { pictures[session]?.layout ?? layout }
+
+    /// What a session sees is what the camera gives, frame by frame.
+    func hasCamerasPicture(_ session: SessionID) -> Bool {
+        guard let picture = pictures[session] else { return true }
+        return picture.layout == layout && !isSlower(picture)
+    }
+
+    /// Rates that differ by less are one, which came by another way: 1 / (1 / 30).
+    private static let rateRounding = 1e-4
+
+    func isSlower(_ picture: SessionPicture) -> Bool {
+        picture.frameRate < settings.frameRate * (1 - Self.rateRounding)
+    }
+
+    /// Nanoseconds from one frame to the next.
+    func interval(_ picture: SessionPicture?) -> Int64 { max(settings.frameInterval, picture?.interval ?? 0) }
+
+    func set(_ picture: SessionPicture?, of session: SessionID) {
+        pictures[session] = picture
+        guard pictures.count > Self.picturesMax else { return }
+        // The oldest session that has nothing open here has left, or will ask anew.
+        let busy = Set(streams.map(\.session) + photos.map(\.session) + recordings.compactMap(\.session) + [session])
+        if let left = pictures.keys.filter({ !busy.contains($0) }).min() { pictures[left] = nil }
+    }
+
+    /// One session goes on under another number, and no other has anything any more.
+    func keepPicture(of before: SessionID, as now: SessionID) {
+        let kept = pictures[before]
+        pictures = [:]
+        pictures[now] = kept
+    }
+
+    /// A frame was captured: decides for each lower rate whether it is one of its frames.
+    func count(frameAt now: Int64) {
+        passedOver = []
+        guard !pictures.isEmpty || recordings.contains(where: { $0.picture != nil }) else {
+            cadences = [:]
+            return
+        }
+        let wanted = streams.map { pictures[$0.session] } + recordings.map(\.picture)
+        let slower = Set(wanted.compactMap(\.self).filter(isSlower).map(\.interval))
+        cadences = cadences.filter { slower.contains($0.key) }
+        for interval in slower
+        where !cadences[interval, default: Cadence(interval: interval)].takes(
+            captured: now, cameraInterval: settings.frameInterval)
+        {
+            passedOver.insert(interval)
+        }
+    }
+
+    /// Whether the frame that was captured last is one of a picture's.
+    func takes(_ picture: SessionPicture?) -> Bool { picture.map { !passedOver.contains($0.interval) } ?? true }
 }
 
 extension PictureLayout {
@@ -61,13 +134,36 @@ extension PictureLayout {
     }
 }
 
-struct RecordingUnderWay {
+/// The capture thread's view of a recording.
+final class RecordingUnderWay {
     let ticket: RecordingTicket
+    /// `nil` where the broker did not say it: the holder's.
+    var session: SessionID?
+    /// Its session's when it began, which it keeps; `nil` for the camera's.
+    let picture: SessionPicture?
+    /// A file's size does not change.
+    let layout: PictureLayout
+    private let thread: RecordingThread
     /// By its client.
     var isPaused = false
     /// A frame was captured for it: frames that were missed before are not its own.
     var hasBegun = false
     var overrun = OverrunTelling()
+
+    init(
+        _ ticket: RecordingTicket, of session: SessionID?, _ picture: SessionPicture?, _ layout: PictureLayout,
+        on thread: RecordingThread
+    ) {
+        (self.ticket, self.session, self.picture) = (ticket, session, picture)
+        (self.layout, self.thread) = (layout, thread)
+    }
+
+    func isOn(_ other: RecordingThread) -> Bool { thread === other }
+    func post(_ command: @escaping Mailbox<RecordingLoop>.Command) { thread.commands.post(command) }
+
+    func finish(_ why: RecordingEnd, _ reason: RecordingReason) {
+        post { [ticket] in $0.finish(ticket, why, reason) }
+    }
 }
 
 /// A zoom on its way: it grows or shrinks exponentially, so that every moment looks equally fast.

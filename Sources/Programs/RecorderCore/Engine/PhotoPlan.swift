@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+import FrameStream
 import Glibc
 
 /// A photo's size under the settings in force, and how it is exposed, steadied and lit. A source draws it, or has a frame
@@ -12,7 +13,7 @@ package struct PhotoPlan: Hashable, Sendable {
     /// `on`, `off` or `auto`; `nil` where the camera has no flash.
     package let flashMode: String?
     /// Degrees, across the picture at zoom 1; 0: not known.
-    package let fieldOfView: Double
+    package private(set) var fieldOfView: Double
 
     /// From this exposure on a hand's shaking is seen: the reciprocal rule's shortest exposure for a phone's lens, which is one
     /// of about 30 mm on 35 mm film. Shorter ones are not stabilized, and a scene that needs a longer one is dark.
@@ -64,6 +65,18 @@ package struct PhotoPlan: Hashable, Sendable {
             shot == nil ? lens != nil && isWhole && taken.stillImageStabilizationUsed : lens == .flag(true) && isLong
         metadata = taken
         light = exposed.light / exposure.light
+    }
+
+    /// Whether photos are of the video's own size, and not larger stills.
+    static func isOfFrame(_ settings: CaptureSettings) -> Bool {
+        size(settings) == (settings.format.width, settings.format.height)
+    }
+
+    /// Only a part of the picture is shown: the lens seems longer where it is narrower.
+    mutating func show(_ part: SensorWindow.Crop, of layout: PictureLayout) {
+        guard part.width < layout.width, fieldOfView > 0 else { return }
+        let tangent = tan(fieldOfView * .pi / 360) * Double(part.width) / Double(layout.width)
+        fieldOfView = atan(tangent) * 360 / .pi
     }
 
     private static func size(_ settings: CaptureSettings) -> (Int, Int) {

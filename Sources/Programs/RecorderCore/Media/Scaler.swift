@@ -23,6 +23,7 @@ package final class Scaler {
 
     package init() {}
     package static let gray = AV_PIX_FMT_GRAY8.rawValue
+    static let nv12 = AV_PIX_FMT_NV12.rawValue
     deinit { sws_freeContext(context) }
 
     package func scale(_ source: Planes, into destination: Planes, _ wanted: Shape) throws(MediaFault) {
