@@ -1,5 +1,204 @@
-"""Several real sessions on one camera, under policies/windows.toml: one controls, others watch beside it."""
-from harness import BROKER, CAMERA, Daemon, claim, needs_root, refused
+"""Several real sessions on one camera: one controls, others have their own pictures beside it, and record them where the policy lets them."""
+import contextlib, os, time
+
+from harness import (BROKER, CAMERA, ROOT, Daemon, Folder, Refused, Speaking, claim, needs_root, probed, recorded_marks, refused, stopped,
+                     wait_until)
+from parity import BUILD, CLIENTS, built
+
+SHARERS_MAX = 32  # of a camera (Bound.swift)
+WIDE, MIDDLE, SMALL = (1920, 1080), (1280, 720), (640, 480)
+
+
+def shared(sharing="read-only", serve="holder"):
+    """A policy under which the first session holds, and all others share."""
+    return f"""name = "shared"
+[contention]
+order     = []
+tie       = "holder"
+newcomer  = "queue"
+loser     = "interrupt"
+sharing   = "{sharing}"
+sharers   = ["preview", "photo", "record"]
+serve     = "{serve}"
+re-decide = "facts"
+"""
+
+
+def format_of(size):
+    return f"420v {size[0]}x{size[1]}@30"
+
+
+class Reader(Speaking):
+    """A program of its own that reads pictures, through the Python module."""
+
+    def __init__(self, daemon, app, size, rate):
+        self.size, self.rate = size, rate
+        super().__init__("/usr/bin/python3", ROOT / "Tests" / "interop" / "programs" / "reader.py", app, format_of(size), rate,
+                         log=daemon.directory / app, env={
+                             **os.environ, "CAMARB_SOCKET": str(daemon.path), "PYTHONPATH": str(CLIENTS / "python"),
+                             "CAMARB_LIBRARY": str(BUILD / "libcamarb.so.1"), "PYTHONDONTWRITEBYTECODE": "1"})
+
+    def hears(self, event, where=lambda said: True):
+        return self.wait(lambda said: said.get("event") == event and where(said))
+
+    def sees(self, size=None):
+        """Waits for the next picture of a size, its own if none is given."""
+        size = size or self.size
+        return self.wait(lambda said: "captured" in said and (said["width"], said["height"]) == size)
+
+    def reads(self, until):
+        """All lines up to the first picture that was captured after that moment."""
+        self.wait(lambda said: said.get("captured", 0) > until)
+        return self.said
+
+    def pictures(self, since, until):
+        return [said for said in self.said if since <= said.get("captured", 0) <= until]
+
+    def events(self, since=0):
+        return [said["event"] for said in self.said[since:] if "event" in said]
+
+
+@contextlib.contextmanager
+def readers(daemon, *wanted):
+    """Each begins when the one before has its pictures: the first holds."""
+    built()
+    with contextlib.ExitStack() as stack:
+        begun = []
+        for app, size, rate in wanted:
+            begun.append(stack.enter_context(Reader(daemon, app, size, rate)))
+            begun[-1].sees()
+        yield begun
+
+
+def read(seconds):
+    with Daemon(shared()) as daemon, readers(daemon, ("wide", WIDE, 30), ("middle", MIDDLE, 15), ("small", SMALL, 30)) as three:
+        since = time.monotonic_ns() + 10**9
+        until = since + seconds * 10**9
+        marks = [len(reader.said) for reader in three]
+        for reader in three:
+            reader.reads(until)
+        wide, middle, small = ([one["captured"] for one in reader.pictures(since, until)] for reader in three)
+        for reader, before in zip(three, marks):
+            sizes = {(one["width"], one["height"]) for one in reader.pictures(since, until)}
+            assert sizes == {reader.size}, f"{reader.size} had {sizes}"
+            assert set(reader.events(before)) <= {"CAMERA_STATE_CHANGED"}, reader.events(before)
+            # What is burnt in is cut with the sides of a picture of another shape.
+            burnt = [one for one in reader.pictures(since, until) if reader.size != SMALL]
+            assert all(one["mark"] == one["captured"] for one in burnt), [one for one in burnt if one["mark"] != one["captured"]][:3]
+        # One frame is the same moment to all who get it; a busy machine may keep one of them from a few.
+        assert len(set(small) & set(wide)) >= 0.9 * len(small) and len(set(middle) & set(wide)) >= 0.9 * len(middle), three
+        assert len(wide) >= 0.8 * 30 * seconds, f"{len(wide)} pictures in {seconds} s"
+        assert abs(len(small) - len(wide)) <= 0.1 * len(wide) and abs(2 * len(middle) - len(wide)) <= 0.1 * len(wide), (
+            len(wide), len(middle), len(small))
+        steps = sorted(later - earlier for earlier, later in zip(middle, middle[1:]))
+        assert abs(steps[len(steps) // 2] - 10**9 / 15) < 10**7, f"{steps[len(steps) // 2]} ns from one of 15 a second to the next"
+        return f"{len(wide)}, {len(middle)} and {len(small)} pictures in {seconds} s"
+
+
+READ = "three programs read one camera, 1920x1080 at 30, 1280x720 at 15 and 640x480 at 30: each has its size, rate and times"
+
+
+@claim(f"{READ}, without an interruption")
+def three_read():
+    return read(6)
+
+
+@claim(f"{READ} for a minute", long="it takes a minute")
+def three_read_on():
+    return read(60)
+
+
+@claim("two programs record one camera beside each other, each its own size, and each file plays on where the other's ends")
+def two_record():
+    with Folder() as folder, Daemon(shared()) as daemon, readers(daemon, ("wide", MIDDLE, 30), ("small", SMALL, 30)) as two:
+        files = [folder / f"{reader.size[0]}.mkv" for reader in two]
+        for reader, file in zip(two, files):
+            reader.tell(f"record {file}")
+            reader.hears("RECORDING_STARTED")
+        time.sleep(2)
+        two[1].tell("finish")
+        two[1].hears("RECORDING_FINISHED", lambda said: said["reason"] == "stopped")
+        time.sleep(1)
+        two[0].tell("finish")
+        two[0].hears("RECORDING_FINISHED", lambda said: said["reason"] == "stopped")
+        counts = []
+        for reader, file in zip(two, files):
+            (stream,) = probed(file, "-count_frames", "-show_entries", "stream=width,height,nb_read_frames")["streams"]
+            assert (stream["width"], stream["height"]) == reader.size, (reader.size, stream)
+            counts.append(int(stream["nb_read_frames"]))
+        assert counts[0] > counts[1] + 15 > 45, counts
+        assert None not in recorded_marks(files[0])[1:]
+        return f"{counts[0]} and {counts[1]} frames"
+
+
+@claim("who shares a camera is told which app controls it, and told again when another one does, by the last commit")
+def controllers():
+    with Daemon(shared("all")) as daemon, readers(daemon, ("first", MIDDLE, 30), ("second", SMALL, 30)) as (first, second):
+        second.hears("ACCESS_CHANGED", lambda said: said.get("controller") == "first")
+        second.tell('{"videoZoomFactor": 2.0}')
+        first.hears("ACCESS_CHANGED", lambda said: said.get("controller") == "second")
+        second.hears("ACCESS_CHANGED", lambda said: "controller" not in said and "configure" in said["access"])
+        first.sees()
+        second.sees()
+        assert not {"WAS_INTERRUPTED", "DID_STOP_RUNNING"} & {*first.events(), *second.events()}
+
+
+@claim("a sharer's wish counts while it runs: it hears the format that is in force for it, and no other session's pictures change")
+def wishes():
+    with Daemon(shared()) as daemon, readers(daemon, ("wide", WIDE, 30), ("small", SMALL, 30)) as (wide, small):
+        before = len(wide.said)
+        small.tell(f'{{"activeFormat": "{format_of(MIDDLE)}", "frameRate": 15.0}}')
+        applied = small.hears("CONFIGURATION_APPLIED", lambda said: said["in_force"].get("activeFormat") == format_of(MIDDLE))
+        assert applied["in_force"]["frameRate"] == 15, applied
+        small.sees(MIDDLE)
+        # Larger than what the camera gives: as large as that.
+        small.tell(f'{{"activeFormat": "420v 3840x2160@30"}}')
+        small.sees(WIDE)
+        small.tell(f'{{"activeFormat": "{format_of(SMALL)}", "formatMatch": "exact"}}')
+        small.sees()
+        sizes = {(said["width"], said["height"]) for said in wide.said[before:] if "captured" in said}
+        assert sizes <= {WIDE} and "CONFIGURATION_APPLIED" not in wide.events(before), (sizes, wide.events(before))
+
+
+@claim("a sharer that stops reading, or gives no picture back, hurts itself alone, and has new pictures as soon as it goes on")
+def slow_sharer():
+    with Daemon(shared()) as daemon, readers(daemon, ("wide", MIDDLE, 30), ("small", SMALL, 30), ("other", SMALL, 30)) as (
+            wide, small, other):
+        def others_read():
+            since = time.monotonic_ns()
+            for reader in (wide, other):
+                reader.reads(since + 2 * 10**9)
+            counts = [len(reader.pictures(since, since + 2 * 10**9)) for reader in (wide, other)]
+            assert min(counts) >= 45, counts
+            return counts
+
+        with stopped(small.process.pid):
+            counts = others_read()
+        began = time.monotonic_ns()
+        small.reads(began)
+        small.tell("keep")
+        counts += others_read()
+        small.tell("release")
+        small.reads(time.monotonic_ns())
+        return f"{counts} pictures in 2 s each"
+
+
+@claim("a camera has 32 sharers beside its holder, and the next is refused by that bound")
+def bounded():
+    with Daemon(shared()) as daemon:
+        daemon.running("holder")
+        for number in range(SHARERS_MAX):
+            daemon.running(f"sharer-{number}")
+        one = daemon.app("one-more").session()
+        refused(one.start, str(SHARERS_MAX), "sharers", error="LimitExceeded")
+        daemon.apps[1].close()
+        wait_until("a place", lambda: starts(one))
+
+
+def starts(session):
+    with contextlib.suppress(Refused):
+        session.start()
+        return True
 
 
 def captured(stream):
