@@ -82,9 +82,8 @@ def read(seconds):
             sizes = {(one["width"], one["height"]) for one in reader.pictures(since, until)}
             assert sizes == {reader.size}, f"{reader.size} had {sizes}"
             assert set(reader.events(before)) <= {"CAMERA_STATE_CHANGED"}, reader.events(before)
-            # What is burnt in is cut with the sides of a picture of another shape.
-            burnt = [one for one in reader.pictures(since, until) if reader.size != SMALL]
-            assert all(one["mark"] == one["captured"] for one in burnt), [one for one in burnt if one["mark"] != one["captured"]][:3]
+            others = [one for one in reader.pictures(since, until) if one["mark"] != one["captured"]]
+            assert not others, f"{len(others)} pictures of another moment, as {others[:3]}"
         # One frame is the same moment to all who get it; a busy machine may keep one of them from a few.
         assert len(set(small) & set(wide)) >= 0.9 * len(small) and len(set(middle) & set(wide)) >= 0.9 * len(middle), three
         assert len(wide) >= 0.8 * 30 * seconds, f"{len(wide)} pictures in {seconds} s"
@@ -127,7 +126,7 @@ def two_record():
             assert (stream["width"], stream["height"]) == reader.size, (reader.size, stream)
             counts.append(int(stream["nb_read_frames"]))
         assert counts[0] > counts[1] + 15 > 45, counts
-        assert None not in recorded_marks(files[0])[1:]
+        assert None not in recorded_marks(files[0]) + recorded_marks(files[1])
         return f"{counts[0]} and {counts[1]} frames"
 
 
