@@ -86,7 +86,7 @@ void stream_event(const camarb_event *event) {
     } else if (event->type == CAMARB_EVENT_DID_START_RUNNING) {
         note_end(device, "", "");
     } else if (event->type == CAMARB_EVENT_ACCESS_CHANGED) {
-        /* What the program has set while another app controlled the camera was refused. */
+        /* Controls that were set while another app had control were refused. */
         for (const char *const *right = event->access; *right; right++)
             if (strcmp(*right, "configure") == 0) stream_configure(device, false);
     }
