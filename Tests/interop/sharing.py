@@ -4,13 +4,14 @@ import contextlib, os, time
 from harness import (BROKER, CAMERA, ROOT, Daemon, Folder, Refused, Speaking, claim, needs_root, probed, recorded_marks, refused, stopped,
                      wait_until)
 from parity import BUILD, CLIENTS, built
+from restart import Brokers
 
 SHARERS_MAX = 32  # of a camera (Bound.swift)
 WIDE, MIDDLE, SMALL = (1920, 1080), (1280, 720), (640, 480)
 ENDS = {"WAS_INTERRUPTED", "DID_STOP_RUNNING", "SESSION_STOPPED", "RUNTIME_ERROR", "ENDED", "DISCONNECTED"}
 
 
-def shared(sharing="read-only", serve="holder"):
+def shared(sharing="read-only", serve="holder", share_with="user"):
     """A policy under which the first session holds, and all others share."""
     return f"""name = "shared"
 [contention]
@@ -21,6 +22,7 @@ loser     = "interrupt"
 sharing   = "{sharing}"
 sharers   = ["preview", "photo", "record"]
 serve     = "{serve}"
+share-with = "{share_with}"
 re-decide = "facts"
 """
 
@@ -48,9 +50,10 @@ class Reader(Speaking):
         return self.wait(lambda said: "captured" in said and (said["width"], said["height"]) == size)
 
     def reads(self, until):
-        """All lines up to the first picture that was captured after that moment."""
-        self.wait(lambda said: said.get("captured", 0) > until)
-        return self.said
+        """Takes all lines up to the first picture that was captured after that moment."""
+        # Each picture is waited for by itself: a minute of them is longer than a wait is patient.
+        while self.wait(lambda said: "captured" in said)["captured"] <= until:
+            pass
 
     def pictures(self, since, until):
         return [said for said in self.said if since <= said.get("captured", 0) <= until]
@@ -79,8 +82,10 @@ def read(seconds):
     with Daemon(shared()) as daemon, readers(daemon, ("wide", WIDE, 30), ("middle", MIDDLE, 15), ("small", SMALL, 30)) as three:
         since = time.monotonic_ns() + 10**9
         until = since + seconds * 10**9
-        for reader in three:
-            reader.reads(until)
+        # A program whose words nobody reads stands still.
+        for moment in range(since, until + 1, 10**9):
+            for reader in three:
+                reader.reads(moment)
         wide, middle, small = ([one["captured"] for one in reader.pictures(since, until)] for reader in three)
         for reader in three:
             reader.is_undisturbed()
@@ -161,6 +166,94 @@ def wishes():
         small.sees()
         sizes = {(said["width"], said["height"]) for said in wide.said[before:] if "captured" in said}
         assert sizes <= {WIDE} and not wide.heard("CONFIGURATION_APPLIED", before), (sizes, wide.heard("CONFIGURATION_APPLIED"))
+
+
+@claim("what a sharer gets otherwise than it wishes is refused where it says exact, and the refusal says what it would get")
+def exactly():
+    with Daemon(shared()) as daemon, readers(daemon, ("wide", MIDDLE, 30), ("small", SMALL, 30)) as (_, small):
+        before = len(small.said)
+        small.tell(f'{{"activeFormat": "{format_of(WIDE)}", "formatMatch": "exact"}}')
+        assert "1280x720" in small.hears("ANSWERED")["error"]
+        small.tell('{"frameRate": 10.0, "formatMatch": "exact"}')
+        assert small.hears("CONFIGURATION_APPLIED")["in_force"]["frameRate"] == 10
+        assert not [said for said in small.said[before:] if "captured" in said and (said["width"], said["height"]) != SMALL]
+
+
+@claim("where a policy serves the largest wish the camera takes its format, and whoever wishes less has its own size all the while")
+def largest():
+    with Daemon(shared(serve="largest")) as daemon, readers(daemon, ("small", SMALL, 30), ("wide", MIDDLE, 15)) as (small, wide):
+        begun = wide.sees()["captured"]
+        small.reads(begun + 10**9)
+        for reader in small, wide:
+            reader.is_undisturbed()
+        sizes = {(said["width"], said["height"]) for said in small.said if "captured" in said}
+        assert sizes == {SMALL}, sizes
+        cut = small.pictures(begun, begun + 10**9)
+        assert len(cut) >= 25, f"{len(cut)} pictures in a second beside a sharer's size"
+
+
+@claim("control passes between two apps that record, by their commits, and both recordings go on, each to its own end")
+def control_passes():
+    with Folder() as folder, Daemon(shared("all")) as daemon, readers(daemon, ("wide", MIDDLE, 30), ("small", SMALL, 30)) as two:
+        files = [folder / f"{reader.size[0]}.mkv" for reader in two]
+        for reader, file in zip(two, files):
+            reader.tell(f"record {file}")
+            reader.hears("RECORDING_STARTED")
+        for turn in range(4):
+            winner, loser = two[1 - turn % 2], two[turn % 2]
+            winner.tell(f'{{"videoZoomFactor": {turn + 1.5}}}')
+            loser.hears("ACCESS_CHANGED", lambda said: "controller" in said)
+            winner.hears("CONFIGURATION_APPLIED", lambda said: said["in_force"].get("videoZoomFactor") == turn + 1.5)
+            for reader in two:
+                reader.reads(time.monotonic_ns())
+        two[0].tell("finish")
+        two[0].hears("RECORDING_FINISHED", lambda said: said["reason"] == "stopped")
+        # It controls the camera, whose format the other one records.
+        two[0].tell(f'{{"activeFormat": "{format_of(WIDE)}"}}')
+        assert "small" in two[0].hears("ANSWERED", lambda said: "error" in said)["error"]
+        two[1].tell("finish")
+        two[1].hears("RECORDING_FINISHED", lambda said: said["reason"] == "stopped")
+        for reader in two:
+            reader.is_undisturbed()
+        for reader, file in zip(two, files):
+            (stream,) = probed(file, "-show_entries", "stream=width,height")["streams"]
+            marks = recorded_marks(file)
+            assert (stream["width"], stream["height"]) == reader.size and None not in marks, (stream, marks)
+            steps = [(later[0] - earlier[0]) / 10**9 for earlier, later in zip(marks, marks[1:])]
+            assert max(steps) < 0.5, f"{max(steps)} s without a frame in the recording of {reader.size}"
+
+
+@claim("over the kill of a broker the holder and its recording go on unheard, and a sharer runs beside it again by itself")
+def over_a_brokers_end():
+    with Folder() as folder, Brokers(policy=shared()) as brokers, readers(brokers, ("wide", MIDDLE, 30), ("small", SMALL, 30)) as (
+            wide, small):
+        files = [folder / f"{reader.size[0]}.mkv" for reader in (wide, small)]
+        for reader, file in zip((wide, small), files):
+            reader.tell(f"record {file}")
+            reader.hears("RECORDING_STARTED")
+        wide.reads(time.monotonic_ns() + 10**9)
+        brokers.next()
+        small.hears("RECORDING_FINISHED")
+        small.hears("DID_START_RUNNING")
+        small.hears("ACCESS_CHANGED", lambda said: said.get("controller") == "wide")
+        small.sees()
+        wide.reads(time.monotonic_ns())
+        wide.is_undisturbed()
+        wide.tell("finish")
+        wide.hears("RECORDING_FINISHED", lambda said: said["reason"] == "stopped")
+        assert len(recorded_marks(files[0])) > 30 and len(recorded_marks(files[1])) > 15
+
+
+@claim("a sharer of another user's is told of another user's app, and never of its name")
+def another_users():
+    needs_root()
+    alice, bob = 1000, 1001
+    with Daemon(shared(share_with="everyone"), users=(alice, bob)) as daemon:
+        daemon.running("teams", user=alice)
+        for user, told in ((bob, "another user's app"), (alice, "teams")):
+            app, _ = daemon.running(f"mirror-{user}", user=user)
+            assert app.wait("AccessChanged")[-1] == told
+            assert user == alice or "teams" not in str(app.signals), app.signals
 
 
 @claim("a sharer that stops reading, or gives no picture back, hurts itself alone, and has new pictures as soon as it goes on")
