@@ -21,6 +21,7 @@ struct WireTests {
                 InterruptionEnd(id: 4, causes: causes, duration: .zero, willResume: false, recording: 3)),
             .didStartRunning(GrantID(8)), .didStopRunning,
             .accessChanged(AccessChange([.preview, .photo], causes: causes, rule: "r")),
+            .accessChanged(AccessChange(.sharer, rule: "r", controller: .app("call"))),
             .sharersChanged([.app("mirror"), .anotherUsersApp, .anotherUsersApp]), .sharersChanged([]),
             .sessionStopped(SessionStop(.leaseExpired, rule: "r")), .recordingStarted(3), .recordingPaused(3),
             .recordingResumed(3),

@@ -5,9 +5,12 @@ import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, s
 from camclient import camclient
 from desktop import Agent, status, tells_apart
 from footage import filmed
-from harness import PATIENCE, ROOT, SHELL, Daemon, Folder, Skipped, claim, end, plain, ran, spawn, stopped, wait_until
+from harness import (PATIENCE, ROOT, SHELL, Daemon, Ended, Folder, Skipped, claim, end, plain, ran, read_mark, spawn, stopped,
+                     wait_until)
 from microphone import Sound
+from parity import BUILD, built
 from screen import Screen, needs
+from sharing import shared
 from shells import installed
 
 sys.path.append(str(ROOT / "clients" / "v4l2" / "tests"))
@@ -381,6 +384,68 @@ def linked_by_hand():
             assert mirror.counts["picture"] == before, mirror.counts
         with Viewer(video, "mirror") as mirror:
             mirror.sees("picture")
+
+
+class Raw(Ended):
+    """A program that knows V4L2, through that door, and writes its pictures as they are."""
+
+    def __init__(self, daemon, size, bytes_, *command):
+        self.size, self.bytes = size, bytes_
+        door = BUILD / "v4l2" / "libcamarb-v4l2.so"
+        self.process = spawn(*command, log=daemon.log.with_name(command[0]), stdout=subprocess.PIPE, env={
+            **os.environ, "CAMARB_V4L2": "force", "LD_PRELOAD": str(door), "LD_LIBRARY_PATH": str(BUILD),
+            "CAMARB_SOCKET": str(daemon.path)})
+
+    def luma(self):
+        data = self.process.stdout.read(self.bytes)
+        assert len(data) == self.bytes, f"{self.process.args[0]} ended with {self.process.poll()}"
+        return data[:self.size[0] * self.size[1]]
+
+    def sees(self, count, beside):
+        """So many pictures of the camera that were made in this size: of one that the door has cut the mark is not legible. Meanwhile
+        the pictures of viewers beside it are taken, too."""
+        until = time.monotonic() + PATIENCE
+        while count and time.monotonic() < until:
+            count -= read_mark(self.luma(), *self.size, self.size[0]) is not None
+            for viewer in beside:
+                viewer.look()
+        assert not count, f"{self.process.args[0]} saw {count} pictures too few"
+
+
+@claim("programs in PipeWire and programs that know V4L2 share one camera, each in the size and at the rate that it asks for")
+def share():
+    needs("ffmpeg", "v4l2-ctl")
+    if not tells_apart():
+        raise Skipped("all processes of this run are one unit's, and so one app's")
+    built("v4l2")
+    with Folder() as folder:
+        trace = folder / "trace"
+        with at_a_door(policy=shared(), extra=("--trace", trace)) as (video, daemon, _), contextlib.ExitStack() as stack:
+            mirror = stack.enter_context(Viewer(video, "mirror", caps="video/x-raw,format=NV12,width=1280,height=720,framerate=30/1"))
+            mirror.sees("picture")
+            booth = stack.enter_context(Viewer(video, "booth", caps="video/x-raw,format=YUY2,width=640,height=480,framerate=15/1"))
+            booth.sees("picture")
+            ffmpeg = stack.enter_context(Raw(
+                daemon, (640, 480), 640 * 480, "ffmpeg", "-nostdin", "-v", "error", "-f", "v4l2", "-video_size", "640x480", "-framerate", "30",
+                "-i", "/dev/video0", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-"))
+            ffmpeg.sees(5, (mirror, booth))
+            ctl = stack.enter_context(Raw(
+                daemon, (960, 540), 960 * 540 * 3 // 2, "v4l2-ctl", "--set-fmt-video=width=960,height=540,pixelformat=NV12", "--set-parm=15",
+                "--stream-mmap", "--stream-to=-"))
+            assert ctl.process.stdout.readline() == b"Frame rate set to 15.000 fps\n"
+            ctl.sees(15, (mirror, booth))
+            ffmpeg.sees(15, (mirror, booth))
+            for viewer in mirror, booth:
+                viewer.sees("picture", count=15)
+                assert viewer.counts["interrupted"] == viewer.counts["no access"] == 0, viewer.counts
+            states = {one["app"]: one["state"] for one in sessions(daemon)}
+            assert states.keys() == {"mirror", "booth", "ffmpeg", "v4l2-ctl"}, states
+        effects = [effect for line in trace.read_text().splitlines() for effect in json.loads(line).get("effects", [])]
+        pictures = [(effect["picture"].get("activeFormat"), effect["picture"].get("frameRate"))
+                    for effect in effects if effect["effect"] == "setPicture"]
+        for wanted in ("420v 640x480@30", 15), ("420v 640x480@30", 30), ("420v 960x540@30", 15):
+            assert wanted in pictures, (wanted, pictures)
+        assert not [effect for effect in effects if effect.get("notice") == "WasInterrupted"], effects
 
 
 class Notified:

@@ -120,7 +120,7 @@ static const struct field {
     FIELD("asked", asked, SETTINGS),      FIELD("in-force", in_force, SETTINGS),
     FIELD("metadata", metadata, SETTINGS), FIELD("by", by, TEXT),
     FIELD("error", error, TEXT),          FIELD("error-name", error_name, TEXT),
-    FIELD("message", message, TEXT),
+    FIELD("message", message, TEXT),      FIELD("controller", controller, TEXT),
 };
 
 static void show(GstStructure *into, const char *name, enum kind kind, const void *value) {

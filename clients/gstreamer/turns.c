@@ -124,7 +124,10 @@ static void answered(CamarbSrc *self, struct step *step, const camarb_event *eve
     gboolean is_refused = event->error_name[0] || event->error[0];
     if (event->call == self->configure_call) {
         self->configure_call = 0;
-        if (!is_refused) {
+        /* A picture that runs goes on as it is where the session may not configure, or another app records it: its caps follow. */
+        gboolean stays = self->was_started
+            && (ends_with(event->error_name, ".AccessDenied") || ends_with(event->error_name, ".AlreadyRecording"));
+        if (!is_refused || stays) {
             self->phase = PHASE_READY;
             self->settle_by = now() + SETTLE_TIME_MAX;
             return;

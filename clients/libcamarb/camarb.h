@@ -388,7 +388,7 @@ enum camarb_event_type {
     CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume, recording (the one that it cut, or 0) */
     CAMARB_EVENT_DID_START_RUNNING, /* grant */
     CAMARB_EVENT_DID_STOP_RUNNING,
-    CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule, message */
+    CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule, message, controller */
     CAMARB_EVENT_SHARERS_CHANGED, /* sharers */
     CAMARB_EVENT_SESSION_STOPPED, /* reason, rule, message */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
@@ -436,7 +436,7 @@ typedef struct camarb_event {
     int64_t last_capture; /* the moment of the recording's last frame; 0: it has none, or its broker is an earlier one */
     const char *cause; /* of the recording's cut, a word as in causes */
     const char *message; /* of an interruption, a stop or an access: the policy's own words for the person in front of the program */
-    uint64_t reserved[1];
+    const char *controller; /* of an access: the app that controls the shared camera, where that is not the session itself */
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that is not

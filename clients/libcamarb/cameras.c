@@ -492,7 +492,7 @@ const char *camarb_camera_key(const camarb_camera *camera, size_t index) {
     /* The keys of ConfigurationKey that are no controls. */
     static const char *const all[] = {"camera", "sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration",
         "activeVideoMaxFrameDuration", "videoZoomFactor", "videoZoomRampRate", "cancelVideoZoomRamp", "usesAudio", "whenBusy",
-        "sharingMode", "captureMode"};
+        "formatMatch", "sharingMode", "captureMode"};
     const size_t count = sizeof all / sizeof all[0];
     if (!camera) return NULL;
     if (index < count) return all[index];

@@ -22,7 +22,7 @@ static const char *const no_words[] = {NULL};
 /* Has `text` do something to each text, and `list` to each list. */
 static void each(camarb_event *told, void (*text)(const char **), void (*list)(words *)) {
     const char **texts[] = {&told->reason, &told->interrupter, &told->rule, &told->next_chance, &told->by, &told->error, &told->error_name,
-        &told->camera, &told->cause, &told->message};
+        &told->camera, &told->cause, &told->message, &told->controller};
     words *lists[] = {&told->causes, &told->access, &told->sharers, &told->reopen};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) text(texts[i]);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) list(lists[i]);

@@ -242,6 +242,7 @@ struct memory {
     words access, access_causes;
     /* Beside them, and beside stop_reason: the policy's own words. */
     char *access_message, *stop_message;
+    char *controller; /* beside the session, of a shared camera; NULL: none was told */
     camarb_configuration *in_force;
     /* It has just gone on at another broker, which tells it what it knows already. */
     bool is_settling, knows_in_force;

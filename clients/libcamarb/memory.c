@@ -36,6 +36,7 @@ void memory_free(struct memory *memory) {
     words_free(memory->access);
     words_free(memory->access_causes);
     free(memory->access_message);
+    free(memory->controller);
     free(memory->stop_message);
     camarb_configuration_free(memory->in_force);
     interruption_clear(&memory->open);
@@ -219,6 +220,8 @@ static void did_start(camarb_session *session, struct event *event) {
     memory->access = all_access(session->client);
     memory->access_causes = NULL;
     memory->access_message = NULL;
+    free(memory->controller);
+    memory->controller = NULL;
     session_forget_stop(session);
     /* The stream of an earlier grant is over, whether its end has been read or not. */
     if (session->stream) stream_end(session->stream);
@@ -263,7 +266,7 @@ static bool access_changed(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
     bool is_known = memory->is_settling && words_equal(memory->access, event->told.access)
-        && words_equal(memory->access_causes, event->told.causes);
+        && words_equal(memory->access_causes, event->told.causes) && text_equals(memory->controller, event->told.controller);
     if (memory->is_settling) memory->wants_secret = true;
     memory->is_settling = false;
     words_free(memory->access);
@@ -272,6 +275,8 @@ static bool access_changed(camarb_session *session, struct event *event) {
     memory->access_causes = words_copy(client, event->told.causes);
     free(memory->access_message);
     memory->access_message = text_copy(client, event->told.message);
+    free(memory->controller);
+    memory->controller = text_copy(client, event->told.controller);
     return !is_known;
 }
 

@@ -8,10 +8,9 @@
 /* A batch that was taken, over what was asked before. */
 static void settle(camarb_client *client, camarb_configuration *configuration, const camarb_configuration *asked) {
     if (configuration_take(configuration, asked) < 0) client->is_out_of_memory = true;
-    /* A ramp is something that happened, not something that is. */
-    configuration_remove(configuration, "videoZoomRampRate");
-    configuration_remove(configuration, "cancelVideoZoomRamp");
-    configuration_remove(configuration, "camera");
+    /* A ramp is something that happened, not something that is; the other two count for their batch. */
+    static const char *const passing[] = {"videoZoomRampRate", "cancelVideoZoomRamp", "camera", "formatMatch"};
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) configuration_remove(configuration, passing[i]);
 }
 
 static void other_clear(struct other *other) {

@@ -18,7 +18,7 @@ static const struct shape {
     {"InterruptionEnded", CAMARB_EVENT_INTERRUPTION_ENDED, {INTERRUPTION, CAUSES, DURATION, WILL_RESUME, LATER, RECORDING}},
     {"DidStartRunning", CAMARB_EVENT_DID_START_RUNNING, {GRANT}},
     {"DidStopRunning", CAMARB_EVENT_DID_STOP_RUNNING, {END}},
-    {"AccessChanged", CAMARB_EVENT_ACCESS_CHANGED, {ACCESS, CAUSES, RULE, LATER, MESSAGE}},
+    {"AccessChanged", CAMARB_EVENT_ACCESS_CHANGED, {ACCESS, CAUSES, RULE, LATER, MESSAGE, CONTROLLER}},
     {"SharersChanged", CAMARB_EVENT_SHARERS_CHANGED, {SHARERS}},
     {"SessionStopped", CAMARB_EVENT_SESSION_STOPPED, {REASON, RULE, LATER, MESSAGE}},
     {"RecordingStarted", CAMARB_EVENT_RECORDING_STARTED, {RECORDING}},
@@ -78,6 +78,7 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
     case DEADLINE: return sd_bus_message_read(message, "x", &told->deadline);
     case RULE: return read_text(client, message, &event->told.rule);
     case MESSAGE: return read_text(client, message, &event->told.message);
+    case CONTROLLER: return read_text(client, message, &event->told.controller);
     case INTERRUPTER: return read_text(client, message, &event->told.interrupter);
     case RECORDING: return sd_bus_message_read(message, "t", &told->recording);
     case DURATION: return sd_bus_message_read(message, "x", &told->duration);

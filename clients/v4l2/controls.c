@@ -327,7 +327,7 @@ static int extended(struct file *file, uint32_t request, struct v4l2_ext_control
         if (is_get) one->value = is_usual ? control->usual : control->value;
         if (is_set) is_new |= set(file, control, one->value);
     }
-    if (is_new) stream_configure(device);
+    if (is_new) stream_configure(device, false);
     return 0;
 }
 
@@ -363,7 +363,7 @@ int controls_answer(struct file *file, uint32_t request, void *argument) {
         if (request == (uint32_t)VIDIOC_S_CTRL) {
             int error = rounded(control, &wanted->value);
             if (error) return error;
-            if (set(file, control, wanted->value)) stream_configure(device);
+            if (set(file, control, wanted->value)) stream_configure(device, false);
         }
         wanted->value = control->value;
         return 0;

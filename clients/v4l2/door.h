@@ -281,7 +281,7 @@ int ring_take(struct ring *ring);
 
 int stream_start(struct device *device);
 void stream_stop(struct device *device);
-void stream_configure(struct device *device); /* rate and controls, while it runs */
+void stream_configure(struct device *device, bool has_rate); /* while it runs: the rate, or the controls */
 void stream_event(const camarb_event *event);
 void stream_forget(void); /* the connection has gone: sessions are void */
 bool stream_is_any(void);
@@ -331,7 +331,7 @@ extern __thread int door_inside; /* set while our own code calls libc: hooks pas
     call(camarb_configuration_set_flag) call(camarb_session_new) call(camarb_session_free) call(camarb_session_set_tag)                    \
     call(camarb_session_tag) call(camarb_session_start) call(camarb_session_configure) call(camarb_session_set_pictures)                   \
     call(camarb_session_newest_frame) call(camarb_frame_picture) call(camarb_frame_is_intact) call(camarb_frame_release)                   \
-    call(camarb_session_slate) call(camarb_slate_draw)
+    call(camarb_session_slate) call(camarb_slate_draw) call(camarb_configuration_key)
 
 struct library {
 #define MEMBER(name) __typeof__(name) *name;

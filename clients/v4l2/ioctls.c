@@ -129,7 +129,7 @@ static int answered(struct file *file, uint32_t request, void *argument, int des
         struct v4l2_streamparm *parameters = argument;
         if (parameters->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
         if (request == (uint32_t)VIDIOC_G_PARM) formats_parameters(device, parameters);
-        else if (formats_set_parameters(device, parameters)) stream_configure(device);
+        else if (formats_set_parameters(device, parameters)) stream_configure(device, true);
         return 0;
     }
     case (uint32_t)VIDIOC_ENUMINPUT: return input(argument);

@@ -166,21 +166,24 @@ static int64_t make(struct nv12 from, bool is_full_range, uint32_t fourcc, uint3
     return -EINVAL;
 }
 
-/* Another app may have the camera in another size, which V4L2 cannot report: the nearest pixels then. */
+/* A picture may have another size than the program asked for, which V4L2 cannot report: the nearest pixels then, of the picture's middle. */
 static bool scaled(const camarb_picture *picture, uint32_t width, uint32_t height, struct nv12 *made) {
     size_t luma = (size_t)width * height;
     uint8_t *kept = scratch(luma);
     if (!kept) return false;
     uint8_t *into = kept + luma * 2;
+    struct part part = part_of_shape(picture->width, picture->height, width, height);
+    const uint8_t *shown[] = {picture->planes[0] + (size_t)part.top * picture->strides[0] + part.left,
+        picture->planes[1] + (size_t)(part.top / 2) * picture->strides[1] + part.left};
     for (uint32_t row = 0; row < height; row++) {
-        const uint8_t *from = picture->planes[0] + (size_t)((uint64_t)row * picture->height / height) * picture->strides[0];
+        const uint8_t *from = shown[0] + (size_t)((uint64_t)row * part.height / height) * picture->strides[0];
         for (uint32_t column = 0; column < width; column++)
-            into[(size_t)row * width + column] = from[(uint64_t)column * picture->width / width];
+            into[(size_t)row * width + column] = from[(uint64_t)column * part.width / width];
     }
     for (uint32_t row = 0; row < height / 2; row++) {
-        const uint8_t *from = picture->planes[1] + (size_t)((uint64_t)row * picture->height / height) * picture->strides[1];
+        const uint8_t *from = shown[1] + (size_t)((uint64_t)row * part.height / height) * picture->strides[1];
         for (uint32_t pair = 0; pair < width / 2; pair++)
-            memcpy(into + luma + (size_t)row * width + 2 * pair, from + 2 * ((uint64_t)pair * picture->width / width), 2);
+            memcpy(into + luma + (size_t)row * width + 2 * pair, from + 2 * ((uint64_t)pair * part.width / width), 2);
     }
     *made = (struct nv12){into, into + luma, width, width};
     return true;

@@ -38,23 +38,21 @@ static void wake_up(void) {
     if (wake >= 0) eventfd_write(wake, 1);
 }
 
-/* Rate and controls, and the format where that is asked for too. NULL: there is no memory. */
-static camarb_configuration *wanted_of(struct device *device, bool with_format) {
+/* Format and rate. */
+static void wish(const struct device *device, camarb_configuration *wanted) {
     const struct library *lib = library();
-    camarb_configuration *wanted = lib->camarb_configuration_new();
-    if (!wanted) return NULL;
     double rate;
     const struct source *source = formats_wanted(device, &rate);
-    if (with_format && source) lib->camarb_configuration_set_word(wanted, "activeFormat", source->name);
+    if (source) lib->camarb_configuration_set_word(wanted, "activeFormat", source->name);
     lib->camarb_configuration_set_number(wanted, "frameRate", rate);
-    controls_configure(device, wanted);
-    return wanted;
 }
 
 static int begin_session(struct device *device) {
     const struct library *lib = library();
-    camarb_configuration *wanted = wanted_of(device, true);
+    camarb_configuration *wanted = lib->camarb_configuration_new();
     if (!wanted) return -ENOMEM;
+    wish(device, wanted);
+    controls_configure(device, wanted);
     device->session = lib->camarb_session_new(door_client(), device->id, wanted);
     lib->camarb_configuration_free(wanted);
     if (!device->session) return -ENOMEM;
@@ -87,6 +85,10 @@ void stream_event(const camarb_event *event) {
         note_end(device, event->reason, "");
     } else if (event->type == CAMARB_EVENT_DID_START_RUNNING) {
         note_end(device, "", "");
+    } else if (event->type == CAMARB_EVENT_ACCESS_CHANGED) {
+        /* Controls that were set while another app had control were refused. */
+        for (const char *const *right = event->access; *right; right++)
+            if (strcmp(*right, "configure") == 0) stream_configure(device, false);
     }
 }
 
@@ -348,10 +350,13 @@ void stream_stop(struct device *device) {
     else door_rest();
 }
 
-void stream_configure(struct device *device) {
-    camarb_configuration *batch = device->session ? wanted_of(device, false) : NULL;
+/* Each by itself: beside another app a session may have a wish of its own, and by a control it takes the camera, or is refused. */
+void stream_configure(struct device *device, bool has_rate) {
+    camarb_configuration *batch = device->session ? library()->camarb_configuration_new() : NULL;
     if (!batch) return;
-    library()->camarb_session_configure(device->session, batch);
+    if (has_rate) wish(device, batch);
+    else controls_configure(device, batch);
+    if (library()->camarb_configuration_key(batch, 0)) library()->camarb_session_configure(device->session, batch);
     library()->camarb_configuration_free(batch);
     wake_up();
 }

@@ -61,7 +61,7 @@ extension ScenarioWriter {
             let rights =
                 told.access == .all ? "all" : told.access == .none ? "none" : told.access.names.joined(separator: "+")
             return "accessChanged \(rights)" + (told.causes.isEmpty ? "" : " \(Self.text(of: told.causes))")
-                + Self.saying(told.message)
+                + Self.by(told.controller) + Self.saying(told.message)
         case .sharersChanged(let sharers):
             return "sharersChanged \(sharers.isEmpty ? "nobody" : sharers.map(\.description).joined(separator: ", "))"
         case .sessionStopped(let told):

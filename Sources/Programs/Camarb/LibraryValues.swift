@@ -45,6 +45,7 @@ extension camarb_event {
         case CAMERA: .string(String(cString: camera))
         case CAUSE: .string(String(cString: cause))
         case MESSAGE: .string(String(cString: message))
+        case CONTROLLER: .string(String(cString: controller))
         case CAUSES: .strings(Self.strings(causes))
         case ACCESS: .strings(Self.strings(access))
         case SHARERS: .strings(Self.strings(sharers))

@@ -19,7 +19,7 @@ extension SessionEvent {
         case .didStopRunning: "didStopRunning"
         case .accessChanged(let told):
             "accessChanged \(told.access.isEmpty ? "none" : told.access.names.joined(separator: ", "))"
-                + "\(told.causes.isEmpty ? "" : " for \(told.causes.words)")\(because(told.rule))\(saying(told.message))"
+                + "\(told.causes.isEmpty ? "" : " for \(told.causes.words)")\(by(told.controller))\(because(told.rule))\(saying(told.message))"
         case .sharersChanged(let sharers):
             "sharersChanged "
                 + (sharers.isEmpty ? "nobody" : sharers.map(\.description.printable).joined(separator: ", "))

@@ -36,7 +36,7 @@ INTERRUPTION_CHANGED: interruption, causes, reason, interrupter, rule, message.
 INTERRUPTION_ENDED: interruption, causes, duration, will_resume, recording (the one that it cut, or 0).
 DID_START_RUNNING: grant.
 DID_STOP_RUNNING: no frame is captured for the session any more.
-ACCESS_CHANGED: access, causes, rule, message.
+ACCESS_CHANGED: access, causes, rule, message, controller.
 SHARERS_CHANGED: sharers.
 SESSION_STOPPED: reason, rule, message.
 RECORDING_STARTED: recording.
@@ -207,6 +207,8 @@ class Event:
     """The cause of a recording's cut, a word as in `causes`."""
     message: str
     """Of an interruption, a stop or an access: the policy's own words for the person in front of the program."""
+    controller: str
+    """Of an access: the app that controls the shared camera, where that is not the session itself."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Event(Structure):
                 ("error_name", c_char_p), ("causes", POINTER(c_char_p)), ("access", POINTER(c_char_p)),
                 ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p),
                 ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("metadata", c_void_p),
-                ("frames_left_out", c_uint64), ("last_capture", c_int64), ("cause", c_char_p), ("message", c_char_p), ("reserved", c_uint64)]
+                ("frames_left_out", c_uint64), ("last_capture", c_int64), ("cause", c_char_p), ("message", c_char_p), ("controller", c_char_p)]
 
 
 class Slate(Structure):

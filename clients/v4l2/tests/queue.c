@@ -48,6 +48,9 @@ static struct {
     int refusal;
     const char *refusal_name;
     int starts, ends;
+    /* The keys of the batch that is being made, and of all that were sent, a line each. */
+    char keys[256], sent[1024];
+    const camarb_event *told;
 } script = {.lock = PTHREAD_MUTEX_INITIALIZER, .has_changed = PTHREAD_COND_INITIALIZER, .client = {-1}};
 
 static void ring(void) {
@@ -91,14 +94,16 @@ int camarb_client_wait(camarb_client *client, int64_t nanoseconds) {
 const camarb_event *camarb_client_next_event(camarb_client *client) {
     static const camarb_event known = {.type = CAMARB_EVENT_CAMERAS_CHANGED};
     (void)client;
-    bool is_told = script.knows_cameras;
+    const camarb_event *told = script.knows_cameras ? &known : script.told;
     script.knows_cameras = false;
-    return is_told ? &known : NULL;
+    if (told == script.told) script.told = NULL;
+    return told;
 }
 
 const camarb_camera *camarb_client_cameras(camarb_client *client, size_t *count) {
     static const camarb_format format = {
-        .pixel_format = "420v", .width = WIDTH, .height = HEIGHT, .min_frame_rate = 1, .max_frame_rate = 30, .name = "420v 64x48@30"};
+        .pixel_format = "420v", .width = WIDTH, .height = HEIGHT, .min_frame_rate = 1, .max_frame_rate = 30, .max_zoom_factor = 4,
+        .name = "420v 64x48@30"};
     static const camarb_camera camera = {
         .id = "front", .name = "Front", .position = "front", .holder = "", .is_present = true, .formats = &format, .format_count = 1};
     (void)client;
@@ -117,20 +122,34 @@ int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseco
 
 const char *camarb_client_error_name(camarb_client *client) { return client ? script.refusal_name : ""; }
 
-camarb_configuration *camarb_configuration_new(void) { return (camarb_configuration *)&script; }
+camarb_configuration *camarb_configuration_new(void) {
+    script.keys[0] = 0;
+    return (camarb_configuration *)&script;
+}
 
-void camarb_configuration_free(camarb_configuration *configuration) { REQUIRE(configuration == camarb_configuration_new()); }
+void camarb_configuration_free(camarb_configuration *configuration) { REQUIRE(configuration == (camarb_configuration *)&script); }
+
+static int set_key(const char *key) {
+    size_t length = strlen(script.keys);
+    snprintf(script.keys + length, sizeof script.keys - length, "%s ", key);
+    return 0;
+}
+
+const char *camarb_configuration_key(const camarb_configuration *configuration, size_t index) {
+    REQUIRE(configuration && index == 0);
+    return script.keys[0] ? script.keys : NULL;
+}
 
 int camarb_configuration_set_word(camarb_configuration *configuration, const char *key, const char *word) {
-    return configuration && key && word ? 0 : -EINVAL;
+    return configuration && key && word ? set_key(key) : -EINVAL;
 }
 
 int camarb_configuration_set_number(camarb_configuration *configuration, const char *key, double number) {
-    return configuration && key && number > 0 ? 0 : -EINVAL;
+    return configuration && key && number > 0 ? set_key(key) : -EINVAL;
 }
 
 int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag) {
-    return configuration && key && !flag ? 0 : -EINVAL;
+    return configuration && key && !flag ? set_key(key) : -EINVAL;
 }
 
 camarb_session *camarb_session_new(camarb_client *client, const char *camera, const camarb_configuration *configuration) {
@@ -151,7 +170,12 @@ void *camarb_session_tag(const camarb_session *session) { return session->tag; }
 
 camarb_call camarb_session_start(camarb_session *session) { return session ? 3 : -EINVAL; }
 
-camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch) { return session && batch ? 4 : -EINVAL; }
+camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch) {
+    size_t length = strlen(script.sent);
+    REQUIRE(session && batch);
+    snprintf(script.sent + length, sizeof script.sent - length, "%s\n", script.keys);
+    return 4;
+}
 
 void camarb_session_set_pictures(camarb_session *session, bool on) { REQUIRE(session && on); }
 
@@ -194,22 +218,29 @@ int door_raise(int descriptor) {
     return descriptor;
 }
 
-/* A frame of one luma, which the door has looked at when this returns. */
-static void shows(uint8_t luma, int64_t captured, bool is_cut) {
+/* A frame of one luma, which the door has looked at when this returns. A narrow one has half the width, and another luma above and below
+ * what is left of it in the shape of a whole one. */
+static void shows_as(uint8_t luma, int64_t captured, bool is_cut, bool is_narrow) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_SECONDS;
     pthread_mutex_lock(&script.lock);
     struct camarb_frame *frame = &script.frames[script.shown++ % FRAMES_MAX];
-    memset(frame->memory, luma, sizeof frame->memory);
+    memset(frame->memory, is_narrow ? 0xee : luma, sizeof frame->memory);
+    if (is_narrow) {
+        memset(frame->memory + WIDTH * HEIGHT / 4, luma, WIDTH * HEIGHT / 2);
+        memset(frame->memory + WIDTH * HEIGHT + WIDTH * HEIGHT / 8, luma, WIDTH * HEIGHT / 4);
+    }
     frame->is_cut = is_cut;
     frame->picture = (camarb_picture){
-        .pixel_format = "420v", .width = WIDTH, .height = HEIGHT, .planes = {frame->memory, frame->memory + WIDTH * HEIGHT},
+        .pixel_format = "420v", .width = is_narrow ? WIDTH / 2 : WIDTH, .height = HEIGHT, .planes = {frame->memory, frame->memory + WIDTH * HEIGHT},
         .strides = {WIDTH, WIDTH}, .plane_count = 2, .sequence = script.shown, .captured = captured};
     ring();
     while (script.released < script.shown) REQUIRE(pthread_cond_timedwait(&script.has_changed, &script.lock, &until) == 0);
     pthread_mutex_unlock(&script.lock);
 }
+
+static void shows(uint8_t luma, int64_t captured, bool is_cut) { shows_as(luma, captured, is_cut, false); }
 
 /* ── A program ──────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -688,8 +719,64 @@ static void memory_of_the_program(void) {
     buffer = (struct v4l2_buffer){.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR};
     REQUIRE(ask(camera, VIDIOC_DQBUF, &buffer) == 0 && buffer.m.userptr == (unsigned long)memory && buffer.length == BYTES + 1);
     REQUIRE(buffer.bytesused == BYTES && memory[0] == 9 && memory[BYTES - 1] == 9 && memory[BYTES] == 0xee);
+    buffer.length = BYTES;
+    REQUIRE(ask(camera, VIDIOC_QBUF, &buffer) == 0);
+    shows_as(8, door_now(), false, true);
+    REQUIRE(ask(camera, VIDIOC_DQBUF, &buffer) == 0 && buffer.bytesused == BYTES);
+    for (size_t at = 0; at < BYTES; at++) REQUIRE(memory[at] == 8);
     closes(camera);
     free(memory);
+}
+
+/* ── Batches ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static const struct timespec moment = {0, MILLISECOND};
+
+static void sends(const char *wanted) {
+    for (bool has = false; !has;) {
+        int cancel = door_enter();
+        has = *script.sent || !*wanted;
+        if (has) REQUIRE_TEXT(script.sent, wanted);
+        if (has) script.sent[0] = 0;
+        door_leave(cancel);
+        nanosleep(&moment, NULL);
+    }
+}
+
+static void hears(const char *const *access) {
+    static camarb_event event;
+    int cancel = door_enter();
+    event = (camarb_event){.type = CAMARB_EVENT_ACCESS_CHANGED, .session = &script.session, .access = access, .controller = ""};
+    script.told = &event;
+    ring();
+    for (bool is_heard = false; !is_heard;) {
+        door_leave(cancel);
+        nanosleep(&moment, NULL);
+        cancel = door_enter();
+        is_heard = !script.told;
+    }
+    door_leave(cancel);
+}
+
+static void batches(void) {
+    static const char *const watches[] = {"preview", "photo", NULL}, *const controls[] = {"preview", "photo", "record", "configure", NULL};
+    int camera = begins(O_NONBLOCK, 2);
+    struct v4l2_control zoom = {V4L2_CID_ZOOM_ABSOLUTE, 200};
+    struct v4l2_streamparm rate = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    sends("");
+    hears(controls);
+    rate.parm.capture.timeperframe = (struct v4l2_fract){1, 15};
+    REQUIRE(ask(camera, VIDIOC_S_PARM, &rate) == 0);
+    sends("activeFormat frameRate \n");
+    REQUIRE(ask(camera, VIDIOC_S_CTRL, &zoom) == 0);
+    sends("videoZoomFactor \n");
+    hears(watches);
+    rate.parm.capture.timeperframe = (struct v4l2_fract){1, 30};
+    REQUIRE(ask(camera, VIDIOC_S_PARM, &rate) == 0);
+    sends("activeFormat frameRate \n");
+    hears(controls);
+    sends("videoZoomFactor \n");
+    closes(camera);
 }
 
 int main(void) {
@@ -708,7 +795,8 @@ int main(void) {
         {"what is ready or queued is gone with its stream", what_is_ready_goes_with_the_stream},
         {"a close wakes whoever waits in the file", closing_wakes},
         {"there are as many buffers as were asked for, two at least and 32 at most, each with memory of its own", numbers_of_buffers},
-        {"memory of the program's is written as far as the picture goes", memory_of_the_program},
+        {"memory of the program's is written as far as the picture goes, with the middle of one that has another shape", memory_of_the_program},
+        {"rate and controls are configured each by itself, and the controls again when the program may", batches},
     };
     return units_run(units, sizeof units / sizeof *units, NULL, NULL);
 }

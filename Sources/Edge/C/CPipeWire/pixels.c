@@ -52,23 +52,34 @@ static const uint8_t *chroma_row(const struct camarb_door_picture *from, uint32_
     return room;
 }
 
+static struct camarb_door_picture cut(const struct camarb_door_picture *from, uint32_t width, uint32_t height) {
+    struct part part = part_of_shape(from->width, from->height, width, height);
+    struct camarb_door_picture shown = *from;
+    shown.luma += (size_t)part.top * from->stride + part.left;
+    shown.chroma += (size_t)(part.top / 2) * from->stride + part.left;
+    shown.width = part.width;
+    shown.height = part.height;
+    return shown;
+}
+
 void camarb_pixels_convert(
     const struct camarb_door_picture *picture, enum camarb_pixels pixels, uint32_t width, uint32_t height, uint8_t *into) {
     uint8_t luma_room[SIDE_MAX], chroma_room[SIDE_MAX];
     uint8_t *planes[3];
     uint32_t strides[3];
     if (width > SIDE_MAX) return;
+    const struct camarb_door_picture shown = cut(picture, width, height);
     camarb_pixels_planes(pixels, width, height, into, planes, strides);
     for (uint32_t row = 0; row < height; row++) {
-        uint32_t source = (uint32_t)((uint64_t)row * picture->height / height);
-        const uint8_t *luma = luma_row(picture, source, width, luma_room);
+        uint32_t source = (uint32_t)((uint64_t)row * shown.height / height);
+        const uint8_t *luma = luma_row(&shown, source, width, luma_room);
         uint8_t *target = planes[0] + (size_t)row * strides[0];
         if (pixels == camarb_pixels_yuy2)
-            weave(luma, chroma_row(picture, source / 2, width, chroma_room), target, width / 2);
+            weave(luma, chroma_row(&shown, source / 2, width, chroma_room), target, width / 2);
         else
             memcpy(target, luma, width);
         if (pixels == camarb_pixels_yuy2 || row % 2) continue;
-        const uint8_t *chroma = chroma_row(picture, source / 2, width, chroma_room);
+        const uint8_t *chroma = chroma_row(&shown, source / 2, width, chroma_room);
         if (pixels == camarb_pixels_nv12)
             memcpy(planes[1] + (size_t)(row / 2) * strides[1], chroma, width);
         else

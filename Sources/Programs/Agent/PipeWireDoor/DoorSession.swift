@@ -159,8 +159,9 @@ package final class DoorSession: Sendable, DoorSupply {
         }
         do throws(BrokerError) {
             do throws(BrokerError) { try await session.configure(camera.configuration(for: wish.format)) } catch {
-                // Any format is scaled to fit.
-                guard error.kind == .unsupportedConfiguration else { throw error }
+                // Any format is scaled to fit: also what stays since the session may not configure, or another app records it.
+                let fits: [BrokerError.Kind] = [.unsupportedConfiguration, .accessDenied, .alreadyRecording]
+                guard fits.contains(error.kind) else { throw error }
             }
             if course.isToStart(for: wish) { try await session.startRunning() }
             if let slate = course.goesOn(with: wish) { post(.slate(slate)) }

@@ -74,12 +74,15 @@ static void says_sharers(words sharers) {
     says(event);
 }
 
-static void says_access(words access, words causes) {
+static void says_access_beside(words access, words causes, const char *controller) {
     struct event *event = event_new(client, CAMARB_EVENT_ACCESS_CHANGED);
+    event->told.controller = text_copy(client, controller);
     event->told.access = words_copy(client, access);
     event->told.causes = words_copy(client, causes);
     says(event);
 }
+
+static void says_access(words access, words causes) { says_access_beside(access, causes, NULL); }
 
 static void says_settings(enum camarb_event_type type, const char *camera, double rate) {
     struct event *event = event_new(client, type);
@@ -145,6 +148,7 @@ static void add_event(const camarb_event *event) {
         add_list(event->access);
         add_list(event->causes);
         REQUIRE_TEXT(event->reason, "");
+        if (*event->controller) add(" by %s", event->controller);
         break;
     case CAMARB_EVENT_SHARERS_CHANGED:
         add("sharers");
@@ -368,6 +372,25 @@ static void given_back(void) {
         "access (record preview) (a cause)\napplied\ninterrupted 2 (" IN_USE ") by booth cutting 5\nrecorded 5   \n");
 }
 
+/* Another controller is news, beside the same access. */
+static void given_back_beside_another(void) {
+    for (int is_another = 0; is_another < 2; is_another++) {
+        if (is_another) {
+            end();
+            begin();
+        }
+        runs(4);
+        tells_secret();
+        says_access_beside(WORDS("preview"), WORDS(IN_USE), "booth");
+        REQUIRE_TEXT(told(), "runs 4\naccess (preview) (" IN_USE ") by booth\n");
+        broker_ends();
+        memory_begin_reclaiming(session);
+        memory_reclaimed(session);
+        says_access_beside(WORDS("preview"), WORDS(IN_USE), is_another ? "mirror" : "booth");
+        REQUIRE_TEXT(told(), is_another ? "access (preview) (" IN_USE ") by mirror\n" : "");
+    }
+}
+
 static void given_back_with_other_facts(void) {
     runs(4);
     tells_secret();
@@ -586,6 +609,7 @@ int main(void) {
         {"a broker that says nothing of an interruption has changed nothing", a_broker_that_has_said_nothing_has_changed_nothing},
         {"a session that the next broker gives back hears of what is gone, and of nothing that it knows", given_back},
         {"it hears of what is another thing than it was", given_back_with_other_facts},
+        {"it hears who controls the camera beside it where that is another app than it was", given_back_beside_another},
         {"a session that is not given back is told all that it lost, once", not_given_back},
         {"brokers that end one after the other keep nobody in the dark for longer", brokers_that_end_one_after_the_other},
         {"a session that the next broker refuses has stopped, with that broker's words", refused},

@@ -17,6 +17,7 @@ uint32_t camarb_pixels_bytes(enum camarb_pixels pixels, uint32_t width, uint32_t
 /* Where the planes begin, and how long their rows are, for a picture at `bytes`. */
 void camarb_pixels_planes(
     enum camarb_pixels pixels, uint32_t width, uint32_t height, uint8_t *bytes, uint8_t *planes[3], uint32_t strides[3]);
-/* Writes a whole picture of this size: of a larger or a smaller one, its nearest pixels. Both sizes are even. */
+/* Writes a whole picture of this size: of a larger or a smaller one, its nearest pixels; of one with another shape, its middle. Both sizes
+ * are even. */
 void camarb_pixels_convert(
     const struct camarb_door_picture *picture, enum camarb_pixels pixels, uint32_t width, uint32_t height, uint8_t *into);
