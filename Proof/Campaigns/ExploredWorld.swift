@@ -155,52 +155,6 @@ package struct ExploredWorld: Sendable {
         when = { presence = "background" }
         cause = "video-device-not-available-in-background"
         """
-
-    /// Several sessions share a camera.
-    private static func addShared(_ worlds: inout [ExploredWorld]) throws(ScenarioError) {
-        // Every session that loses watches; the strongest configures.
-        try worlds.add(
-            "sharing",
-            ranked("grace = \"2s\"", "sharing = \"read-only\"").replacing(
-                "[contention]", with: "\(inTheBackground)\n[contention]"
-            ).replacing("ranks =", with: "sources = [\"shell\"]\nranks =") + together,
-            moves: startAndStop + [
-                "record weak", "presence weak background", "presence weak fullscreen", "disconnect middle",
-            ], faults: ["crash"])
-        // Only starts are decided: one session controls, the others watch or are refused.
-        try worlds.add(
-            "watching",
-            """
-            policy \"""
-            name = "watching"
-            [contention]
-            newcomer = "refuse"
-            same-app = "refuse"
-            re-decide = "open"
-            sharing = "read-only"
-            \"""
-            camera back
-            0s   connect weak
-                 connect middle
-                 connect strong
-                 session weak camera=back
-                 session middle camera=back sharingMode=sharedReadOnly videoZoomFactor=2
-                 session strong camera=back sharingMode=sharedReadOnly
-
-            """,
-            moves: startAndStop + [
-                "configure strong sharingMode=exclusiveControl", "configure strong sharingMode=sharedReadOnly",
-                "unplug back", "plug back",
-            ], faults: ["fail"])
-        // Sessions that watch lose the camera with its holder.
-        try worlds.add(
-            "shared-conflict",
-            ranked(
-                "", "sharing = \"read-only\"\nloser = \"evict\"\ncool-down = \"1s\"",
-                "[[camera]]\nid = \"front\"\nconflicts = [\"back\"]") + "camera back\ncamera front\n"
-                + three("back", "back", "front"),
-            moves: startAndStop + ["configure middle camera=front", "configure middle camera=back", "record middle"])
-    }
 }
 
 extension [ExploredWorld] {

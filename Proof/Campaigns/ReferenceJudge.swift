@@ -91,11 +91,7 @@ package struct ReferenceJudge: FuzzJudge {
     private mutating func take(_ step: Stage.Step) -> String? {
         let refusal = step.effects.lazy.compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } }.first
         let isRefused = refusal != nil
-        if let refusal, refusal.error.kind == .unsupportedConfiguration, refusal.rule == Law.budget.text,
-            reference.hasRoom(for: step.event)
-        {
-            return "the reference has room for a configuration where the core has none"
-        }
+        if let refusal, let objection = objection(to: refusal, of: step.event) { return objection }
         switch step.event {
         case .reserved(_, _, let survivor?): survivors[survivor.grant] = survivor.recording
         case .reclaimed(let session, let grant) where !isRefused:
@@ -129,6 +125,26 @@ package struct ReferenceJudge: FuzzJudge {
         let isTaken = reference.take(step.event)
         if isTaken != isRefused { return nil }
         return "the reference \(isTaken ? "took" : "refused") what the core \(isRefused ? "refused" : "took")"
+    }
+
+    /// The core checks batches, and the reference whether it may refuse them for other sessions.
+    private func objection(to refusal: Refusal, of event: Event) -> String? {
+        if refusal.error.kind == .unsupportedConfiguration, refusal.rule == Law.budget.text,
+            reference.hasRoom(for: event)
+        {
+            return "the reference has room for a configuration where the core has none"
+        }
+        switch event {
+        case .configure(let id, _), .commitConfiguration(let id):
+            if refusal.rule == Law.recordingOfAnother.text, !reference.isRecording(beside: id) {
+                return "the reference knows no recording of another session, for which the core refused a batch"
+            }
+            if refusal.rule == Law.exactMatch.text, !reference.isSharer(id) {
+                return "the reference knows no holder beside the session that takes no other format"
+            }
+        default: break
+        }
+        return nil
     }
 
     package mutating func rest(_ stage: Stage) -> String? {

@@ -57,7 +57,8 @@ struct StateText {
         "Machine.attributedApps", "Machine.mode", "State.carriedTexts",
         // Only counts, or names.
         "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Survivor.grant", "Ledger.sequence",
-        "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",
+        "Ledger.interruptions", "Ledger.sharersTold", "Ledger.controllerTold", "Interruption.id", "Interruption.began",
+        "Interruption.causes",
         "Interruption.recording", "Recording.cause", "Recording.interrupter", "Ledger.decision", "Ledger.grant",
         "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id", "Ledger.lastQuestion", "Ledger.questions",
         "AppWord.origin",

@@ -18,6 +18,8 @@ struct Bid {
     var exceeds: Bool
     /// Its access beside a holder, if it may watch at all.
     var watching: Access
+    /// Its causes leave it control.
+    var mayConfigure: Bool
 
     func beats(_ other: Bid) -> Bool { strength.lexicographicallyPrecedes(other.strength) }
 
@@ -45,12 +47,12 @@ extension ReferenceWorld {
     }
 
     /// A session that asked only to watch never has more.
-    func wish(_ session: Session, _ policy: Policy) -> Access {
+    func most(_ session: Session, _ policy: Policy) -> Access {
         session.watches && policy.contention.shares ? .sharer : .all
     }
 
     func bids(_ session: Session, _ policy: Policy) -> Bool {
-        let left = policy.limits(facts(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
+        let left = policy.limits(facts(session, policy)).reduce(most(session, policy)) { $0.intersection($1.access) }
         // A restart of the broker keeps no session from its bid.
         return !left.isEmpty && machine(session, policy).isSubset(of: [.brokerRestarted])
     }
@@ -60,13 +62,15 @@ extension ReferenceWorld {
         let facts = facts(session, policy)
         let app = app(session)
         let rule = rankRule(session, policy)
+        let most = most(session, policy)
+        let left = policy.limits(facts).reduce(most) { $0.intersection($1.access) }
         let cools = coolDowns.contains { $0.app == app && $0.camera == session.camera }
         return Bid(
             id: id, app: app, camera: session.camera, started: started, bidSince: session.bidSince ?? started,
-            watches: wish(session, policy) != .all, rule: rule,
+            watches: most != .all, rule: rule,
             strength: [rule.rank] + policy.order(facts, started: started), cools: cools && !rule.isImmediate,
             cost: policy.cost(session), exceeds: session.exceeds,
-            watching: policy.limits(facts).reduce(.sharer) { $0.intersection($1.access) })
+            watching: left.intersection(policy.contention.sharers), mayConfigure: left.contains(.configure))
     }
 
     package func strength(of id: SessionID, _ policy: Policy) -> (app: App, strength: [Int])? {
@@ -90,15 +94,16 @@ extension ReferenceArbiter {
         guard let session = world.sessions[id] else { return false }
         guard mayUse(session), world.consent(session, policy.rights) != .denied else { return false }
         let own = rankRule(session)
-        if own.deny { return false }
+        if own.deny || isCrowded(session.camera) { return false }
         let app = world.app(session)
         if own.pauseAfterLease > .zero, world.pauses.contains(where: { $0.app == app && $0.camera == session.camera }) {
             return false
         }
         let siblings = world.sessions.filter { $0.key != id && $0.value.started != nil && world.app($0.value) == app }
-        let watches = world.wish(session, policy) != .all
+        let watches = world.most(session, policy) != .all
         for sibling in siblings.values where sibling.camera == session.camera && !watches {
-            if world.wish(sibling, policy) != .all { continue }
+            if world.most(sibling, policy) != .all { continue }
+            if joins(session) { continue }
             switch policy.contention.sameApp {
             case .newest: break
             case .refuse: return false

@@ -72,6 +72,7 @@ extension RankRule {
 
 extension Contention {
     var shares: Bool { sharing != .none }
+    var givesControlByCommit: Bool { sharing == .all }
     var decidesAtOpen: Bool { reDecide == .open }
     var sharesWithEveryone: Bool { shareWith == .everyone }
 }

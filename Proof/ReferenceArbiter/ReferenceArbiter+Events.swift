@@ -22,14 +22,13 @@ extension ReferenceArbiter {
             return false
         case .beginConfiguration(let id): world.sessions[id]?.batches += 1
         case .commitConfiguration(let id):
-            guard hasRoom(for: event) else { return false }
-            occasion.starter = commit(id)
+            guard hasRoom(for: event), commit(id, &occasion) else { return false }
         case .configure(let id, let batch):
             guard hasRoom(for: event) else { return false }
             if let session = world.sessions[id], session.batches > 0 {
                 world.sessions[id]?.batch.merge(batch)
             } else {
-                occasion.starter = apply(batch, id)
+                guard apply(batch, id, &occasion) else { return false }
             }
         case .stopRunning, .attachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording,
             .appendMetadata, .ready, .continueAfterSensitiveContent, .closed:
@@ -146,11 +145,12 @@ extension ReferenceArbiter {
             guard world.sessions[id] != nil else { return false }
             end(id)
         case .attachMicrophone(let id, _):
-            guard mayRecord(id), world.sessions[id]?.usesAudio == true else { return false }
+            guard mayRecord(id), world.sessions[id]?.usesAudio == true, !isSharer(id) else { return false }
             world.sessions[id]?.hasMicrophone = true
         case .startRecording(let id, let options):
             guard let session = world.sessions[id], mayRecord(id), !judgement.recording.contains(id),
-                session.hasMicrophone || !session.usesAudio,
+                // A sharer's recording has no sound.
+                session.hasMicrophone || !session.usesAudio || isSharer(id),
                 world.cameras[session.camera]?.findsObjects == true
                     || !options.metadata.contains(where: { $0.type == .objects })
             else { return false }
@@ -172,12 +172,12 @@ extension ReferenceArbiter {
         return true
     }
 
-    private mutating func commit(_ id: SessionID) -> SessionID? {
-        guard let session = world.sessions[id] else { return nil }
+    private mutating func commit(_ id: SessionID, _ occasion: inout Occasion) -> Bool {
+        guard let session = world.sessions[id] else { return true }
         world.sessions[id]?.batches -= 1
-        if session.batches > 1 { return nil }
+        if session.batches > 1 { return true }
         world.sessions[id]?.batch = Configuration()
-        return apply(session.batch, id)
+        return apply(session.batch, id, &occasion)
     }
 
     /// Refused or not, the batch is closed.
@@ -187,26 +187,41 @@ extension ReferenceArbiter {
         if session.batches == 1 { world.sessions[id]?.batch = Configuration() }
     }
 
-    /// - Returns: the session, if it asks for control, which is decided like a start.
-    private mutating func apply(_ batch: Configuration, _ id: SessionID) -> SessionID? {
-        guard let session = world.sessions[id] else { return nil }
+    mutating func takeOwnKeys(_ batch: Configuration, _ id: SessionID) {
         if let audio = batch[.usesAudio] {
             world.sessions[id]?.usesAudio = audio == .flag(true)
             if audio != .flag(true) { world.sessions[id]?.hasMicrophone = false }
         }
         if let mode = batch[.sharingMode] { world.sessions[id]?.watches = mode == .text("sharedReadOnly") }
+    }
+
+    /// A session that asks for control is decided like a start.
+    /// - Returns: false where the batch is refused.
+    private mutating func apply(_ batch: Configuration, _ id: SessionID, _ occasion: inout Occasion) -> Bool {
+        guard let session = world.sessions[id] else { return true }
+        let before = self
+        takeOwnKeys(batch, id)
         guard case .text(let name)? = batch[.camera], CameraID(name) != session.camera else {
             if mayExceed(with: batch, id) { world.sessions[id]?.exceeds = true }
             ask(batch, id)
-            return session.watches && batch[.sharingMode] == .text("exclusiveControl") ? id : nil
+            if takesControl(with: batch, id) {
+                if endsRecordingOfHolder(id) {
+                    self = before
+                    return false
+                }
+                occasion.taker = id
+            }
+            if session.watches, batch[.sharingMode] == .text("exclusiveControl") { occasion.starter = id }
+            return true
         }
+        if judgement.recording.contains(id) { return false }
         // Its start request, and the request's age, stay.
         leave(id)
         world.sessions[id]?.camera = CameraID(name)
         world.sessions[id]?.bidSince = nil
         world.sessions[id]?.hasRun = false
         ask(batch, id)
-        return nil
+        return true
     }
 }
 

@@ -68,10 +68,12 @@ extension ReferenceArbiter {
             policy.weighsPictures
         else { return nil }
         if case .text(let name)? = batch[.camera], CameraID(name) != session.camera { return nil }
-        guard world.cameras[session.camera]?.holding?.session == id else { return nil }
+        guard let holder = world.cameras[session.camera]?.holding.flatMap({ world.sessions[$0.session] }),
+            world.cameras[session.camera]?.holding?.session == id || wouldTakeControl(with: batch, id)
+        else { return nil }
         var after = session
         after.pictures = pictures(asked(batch, of: session, on: session.camera), session.camera)
-        guard policy.cost(after) > policy.cost(session) else { return nil }
+        guard policy.cost(after) > policy.cost(holder) else { return nil }
         let others = world.cameras.filter { $0.key != session.camera }.map { camera, state in
             if let holder = state.holding.flatMap({ world.sessions[$0.session] }) { return policy.cost(holder) }
             return state.survivor == nil ? 0 : policy.dearest(camera)
@@ -79,9 +81,17 @@ extension ReferenceArbiter {
         return (others.reduce(policy.cost(after), +), budget)
     }
 
+    private func wouldTakeControl(with batch: Configuration, _ id: SessionID) -> Bool {
+        var after = self
+        after.takeOwnKeys(batch, id)
+        return after.takesControl(with: batch, id)
+    }
+
     private func isStrongest(_ id: SessionID) -> Bool {
         guard policy.contention.strongestMayExceed, let own = world.strength(of: id, policy) else { return false }
-        return world.cameras.values.compactMap(\.holding?.session).allSatisfy { other in
+        // A holder that loses control to the batch is in nobody's way.
+        let others = world.cameras.filter { $0.key != world.sessions[id]?.camera }
+        return others.values.compactMap(\.holding?.session).allSatisfy { other in
             guard let theirs = world.strength(of: other, policy) else { return true }
             return theirs.app == own.app || own.strength.lexicographicallyPrecedes(theirs.strength)
         }

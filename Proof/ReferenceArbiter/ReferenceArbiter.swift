@@ -36,6 +36,8 @@ package struct ReferenceArbiter: Sendable {
         package var isStart = false
         /// Another policy was loaded: cameras that exclude each other may be held side by side.
         package var isReload = false
+        /// The sharer that takes control by the batch that it has just committed.
+        package var taker: SessionID?
 
         package init(starter: SessionID? = nil, isStart: Bool = false, isReload: Bool = false) {
             (self.starter, self.isStart, self.isReload) = (starter, isStart, isReload)
@@ -64,6 +66,7 @@ package struct ReferenceArbiter: Sendable {
             }
             let last = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
             carryOut(round)
+            occasion.taker = nil
             // All holders from here on were admitted by the new policy.
             if !round.isSuccession { occasion.isReload = false }
             if !round.isSuccession { show(round) }
@@ -114,7 +117,7 @@ package struct ReferenceArbiter: Sendable {
                 warning.isReady = false
                 warnings[camera] = (world.sessions[holding.session].map(world.app), warning)
             }
-            leave(holding.session)
+            leave(holding.session, recordsOn: round.mayRecordBeside(holding.session))
         }
         for (id, outcome) in round.outcomes.sorted(by: { $0.key < $1.key }) {
             guard let session = world.sessions[id] else { continue }
@@ -196,14 +199,15 @@ package struct ReferenceArbiter: Sendable {
         world.sessions[id]?.isReestablished = false
     }
 
-    package mutating func leave(_ id: SessionID) {
+    /// - Parameter recordsOn: as a sharer of the camera.
+    package mutating func leave(_ id: SessionID, recordsOn: Bool = false) {
         for (camera, state) in world.cameras where state.holding?.session == id {
             countLease(on: camera)
             if state.holding?.granted != nil { left.insert(camera) }
             world.cameras[camera]?.holding = nil
             // A microphone is the grant's.
             world.sessions[id]?.hasMicrophone = false
-            // A recording ends with its session's control.
+            if recordsOn { continue }
             world.sessions[id]?.isRecording = false
             world.sessions[id]?.isPaused = false
         }
@@ -237,12 +241,12 @@ package struct ReferenceArbiter: Sendable {
     private func shown(_ id: SessionID, _ session: ReferenceWorld.Session, _ round: Round) -> Shown {
         guard session.started != nil else { return .stopped }
         let limits = policy.limits(world.facts(session, policy))
-        let access = limits.reduce(world.wish(session, policy)) { $0.intersection($1.access) }
+        let access = limits.reduce(world.most(session, policy)) { $0.intersection($1.access) }
         if world.cameras[session.camera]?.holding?.session == id { return .running(access) }
         var causes = world.machine(session, policy).union(limits.map(\.cause))
         switch round.outcomes[id] {
         case nil: break
-        case .waits(_, watches: true): return .running(access.intersection(.sharer))
+        case .waits(_, watches: true): return .running(access.intersection(policy.contention.sharers))
         // Only a session that nothing else stops is stopped by another one.
         default: causes.insert(.videoDeviceInUseByAnotherClient)
         }

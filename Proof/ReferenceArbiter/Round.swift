@@ -40,16 +40,11 @@ struct Round {
         (self.world, self.policy, self.occasion, opening) = (world, policy, occasion, reference.opening)
         let bids = world.sessions.keys.sorted().compactMap { world.bid($0, policy) }
         self.bids = bids
-        contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { bids in
-            let admitted = bids.filter { Self.admits($0, world, policy) }
-            // Where a session wants control, sessions that only watch do not contend.
-            let controlling = admitted.filter { !$0.watches }
-            return controlling.isEmpty ? admitted : controlling
-        }
+        contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { Self.contenders($0, world, policy) }
     }
 
     /// After a restart the camera is kept for the app that had it: the vouched app, where it is there.
-    private static func admits(_ bid: Bid, _ world: ReferenceWorld, _ policy: Policy) -> Bool {
+    static func admits(_ bid: Bid, _ world: ReferenceWorld, _ policy: Policy) -> Bool {
         guard let camera = world.cameras[bid.camera], camera.holding?.session != bid.id else { return true }
         // A survivor's camera, and each that it excludes, is only its session's.
         let survivors = world.cameras.filter { $0.value.survivor != nil }.keys
@@ -66,7 +61,9 @@ struct Round {
             for bid in contenders[camera] ?? [] {
                 let speaker = speaker(of: bid)
                 if speaker.id != bid.id, !(isHolder(bid) && opensAnew(speaker, over: bid)) {
-                    let isReplaced = policy.contention.sameApp == .replace && bid.started < speaker.started
+                    let isReplaced =
+                        policy.contention.sameApp == .replace && bid.started < speaker.started
+                        && !goesOn(bid, beside: speaker)
                     outcomes[bid.id] = isReplaced ? .replaced : .waits()
                 } else if let holding = world.cameras[camera]?.holding, holding.session == bid.id {
                     outcomes[bid.id] = .has
@@ -94,22 +91,26 @@ struct Round {
         } ?? bid
     }
 
-    /// An app's better session takes its place at once, and so does a session that wants control from one that only watches.
+    /// An app's better session takes its place at once, and so does a session that wants control from one that only watches, or that
+    /// takes it by a commit.
     private mutating func succeed(on camera: CameraID) {
         guard let holding = world.cameras[camera]?.holding, let holder = bids.first(where: { $0.id == holding.session })
         else { return }
         let contending = contenders[camera] ?? []
         let isContending = contending.contains { $0.id == holder.id }
-        let successor =
+        let taker = taker(from: holder)
+        let strongest =
             isContending
             ? speaker(of: holder)
             : contending.filter { speaker(of: $0).id == $0.id }.min {
                 $0.cools != $1.cools ? $1.cools : $0.isBefore($1)
             }
-        guard let successor, successor.id != holder.id, !opensAnew(successor, over: holder) else { return }
+        guard let successor = taker ?? strongest, successor.id != holder.id, !opensAnew(successor, over: holder)
+        else { return }
         isSuccession = true
         let isReplaced =
-            policy.contention.sameApp == .replace && successor.app == holder.app && successor.watches == holder.watches
+            policy.contention.sameApp == .replace && successor.app == holder.app
+            && successor.watches == holder.watches && taker == nil
         outcomes[holder.id] = isReplaced ? .replaced : .waits()
         outcomes[successor.id] = .has
         allocations.append(Allocation(kind: .won, bid: successor, exceeds: holder.exceeds))
@@ -123,29 +124,5 @@ struct Round {
         policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
             && policy.contention.newcomer == .refuse && occasion.isStart && occasion.starter == bid.id
             && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id && !bid.watches
-    }
-
-    /// A session that lost to a holder may watch, where the policy shares the camera with it.
-    private mutating func letWatch() {
-        for bid in bids {
-            guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
-                let allocation = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
-                isWinning || outcomes[allocation.bid.id] == .has, mayWatch(bid, beside: allocation.bid)
-            else { continue }
-            outcomes[bid.id] = .waits(isWinning: isWinning, watches: true)
-        }
-    }
-
-    private func mayWatch(_ bid: Bid, beside holder: Bid) -> Bool {
-        policy.contention.shares && !bid.watching.isEmpty
-            && (policy.contention.sharesWithEveryone || bid.app.id.user == holder.app.id.user)
-    }
-
-    /// A newcomer that loses may not wait, but it may watch.
-    func refuses(_ starter: SessionID) -> Bool {
-        guard case .waits(isWinning: false, let watches) = outcomes[starter],
-            let bid = bids.first(where: { $0.id == starter })
-        else { return false }
-        return !(bid.watches && watches)
     }
 }

@@ -151,6 +151,8 @@ extension CaseGenerator {
         if random.chance(15) { words.append(random.pick(["frameRate=15", "videoZoomFactor=1"])) }
         if random.chance(15) {
             words.append("activeFormat=\"\(random.pick(FuzzNames.formats.prefix(2).map(\.name)))\"")
+        } else if isShared, random.chance(25) {
+            words += wish()
         }
         if random.chance(3) { words += settings(valid: false) }
         if reestablished || random.chance(4) { words.append("reestablished") }
@@ -168,14 +170,11 @@ extension CaseGenerator {
 
     mutating func session() {
         guard let name = anySession() else { return createSession() }
+        if random.chance(sharedPercent) { return sharedTurn(of: name) }
         switch random.below(100) {
         case 0..<30: say("start \(name)")
         case 30..<42: say("stop \(name)")
-        case 42..<56:
-            recordings += 1
-            if random.chance(15) { later(recordingEnd()) }
-            if random.chance(20) { say("attach-microphone \(name)") }
-            say((["record \(name)"] + recordingOptions()).joined(separator: " "))
+        case 42..<56: record(name)
         case 56..<59: say("stop-record \(name)")
         case 59..<62: say("\(random.pick(["pause-record", "resume-record", "append-metadata"])) \(name)")
         case 62..<64: say("photo \(name)")
@@ -193,6 +192,13 @@ extension CaseGenerator {
             for index in sessions.indices where sessions[index].name == name { sessions[index].isOpen = false }
             say("close \(name)")
         }
+    }
+
+    mutating func record(_ name: String) {
+        recordings += 1
+        if random.chance(15) { later(recordingEnd()) }
+        if random.chance(20) { say("attach-microphone \(name)") }
+        say((["record \(name)"] + recordingOptions()).joined(separator: " "))
     }
 
     private mutating func recordingOptions() -> [String] {

@@ -65,6 +65,8 @@ struct CaseGenerator: Sendable {
             if random.chance(90) { createSession() }
             pass()
         }
+        if isShared, random.chance(50) { share() }
+        if isShared, random.chance(2) { crowd() }
         let themes = mood()
         for _ in 0..<(turns ?? 8 + random.below(52)) {
             try act(random.pick(themes))

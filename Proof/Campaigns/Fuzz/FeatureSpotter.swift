@@ -14,7 +14,13 @@ struct FeatureSpotter: Sendable {
         for effect in step.effects {
             features.insert(.effect(effect.described.kind))
             switch effect {
-            case .notify(_, _, _, let notice): note(notice)
+            case .notify(_, let session, _, let notice):
+                note(notice)
+                if case .accessChanged(let news) = notice, news.controller != nil,
+                    step.event.takesControl(from: session)
+                {
+                    features.insert(.controlByCommit)
+                }
             case .refused(let refusal):
                 switch (refusal.error.kind, step.event) {
                 case (.refusedByPolicy, .startRunning): features.insert(.refused)
@@ -22,6 +28,7 @@ struct FeatureSpotter: Sendable {
                 case (.unsupportedConfiguration, _): features.insert(.configurationRefused)
                 default: break
                 }
+                if let met = FuzzFeature.byLaw[refusal.rule] { features.insert(met) }
             case .announce(.questionEnded(_, _, .late)): features.insert(.unanswered)
             default: break
             }
@@ -51,7 +58,9 @@ struct FeatureSpotter: Sendable {
 
     mutating func rest(_ arbiter: Arbiter) {
         let asking = arbiter.status().sessions.filter { $0.state != .stopped }
-        if asking.contains(where: { $0.state == .running && !$0.isHolder }) { features.insert(.sharing) }
+        let sharers = asking.filter { $0.state == .running && !$0.isHolder }
+        if !sharers.isEmpty { features.insert(.sharing) }
+        if sharers.contains(where: \.isRecording) { features.insert(.sharerRecords) }
         let policy = arbiter.policy
         for (index, one) in asking.enumerated() {
             for other in asking[(index + 1)...] {
@@ -69,6 +78,17 @@ struct FeatureSpotter: Sendable {
     }
 }
 
+extension Event {
+    /// A batch that another session may lose control for.
+    fileprivate func takesControl(from loser: SessionID) -> Bool {
+        switch self {
+        case .configure(let id, let batch): id != loser && batch[.sharingMode] == nil
+        case .commitConfiguration(let id): id != loser
+        default: false
+        }
+    }
+}
+
 /// A situation that runs are counted by: a promise that was never tried is not kept.
 package struct FuzzFeature: Hashable, Sendable, CaseIterable {
     package let words: String
@@ -79,6 +99,12 @@ package struct FuzzFeature: Hashable, Sendable, CaseIterable {
     package static func effect(_ kind: EffectKind) -> FuzzFeature { FuzzFeature(words: kind.rawValue) }
 
     static let sharing = FuzzFeature(words: "sharing")
+    static let controlByCommit = FuzzFeature(words: "control-by-commit")
+    static let sharerRecords = FuzzFeature(words: "sharer-records")
+    static let recordingOfAnother = FuzzFeature(words: "refused-for-another's-recording")
+    static let exactRefused = FuzzFeature(words: "exact-format-refused")
+    static let microphoneOfTheHolder = FuzzFeature(words: "sharer's-microphone-refused")
+    static let sharersBounded = FuzzFeature(words: "too-many-sharers")
     static let conflict = FuzzFeature(words: "conflict")
     static let ownConflict = FuzzFeature(words: "own-conflict")
     static let sameApp = FuzzFeature(words: "same-app")
@@ -98,9 +124,16 @@ package struct FuzzFeature: Hashable, Sendable, CaseIterable {
     /// Compared with the reference to its end.
     package static let compared = FuzzFeature(words: "compared")
 
+    /// Met where a request is refused by the law.
+    static let byLaw: [String: FuzzFeature] = [
+        Law.recordingOfAnother.text: .recordingOfAnother, Law.exactMatch.text: .exactRefused,
+        Law.microphoneOfTheHolder.text: .microphoneOfTheHolder, Law.sharersBounded.text: .sharersBounded,
+    ]
+
     package static let allCases: [FuzzFeature] =
         [
-            .sharing, .conflict, .ownConflict, .sameApp, .budget, .refused, .noRight, .rightTaken,
+            .sharing, .controlByCommit, .sharerRecords, .recordingOfAnother, .exactRefused, .microphoneOfTheHolder,
+            .sharersBounded, .conflict, .ownConflict, .sameApp, .budget, .refused, .noRight, .rightTaken,
             .configurationRefused, .switched, .reload, .builtIn, .recordingCut, .diskFull, .otherUser, .limited,
             .unanswered, .compared,
         ] + Cause.allCases.map { .cause($0) } + StopReason.allCases.map { .stop($0) }

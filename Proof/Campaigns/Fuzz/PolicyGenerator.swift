@@ -38,7 +38,10 @@ package struct PolicyGenerator: Sendable {
             case 3: variant.causeRules = other.causeRules.filter { !$0.readsDeclared }
             case 4: variant.cameras = other.cameras
             case 5: variant.rankRules = random.shuffled(variant.rankRules)
-            case 6: variant.contention.sharing = other.contention.sharing
+            case 6:
+                variant.contention.sharing = other.contention.sharing
+                variant.contention.serve = other.contention.serve
+                variant.contention.sharers = other.contention.sharers
             case 7: variant.rights = rights()
             default:
                 let order = variant.contention.order

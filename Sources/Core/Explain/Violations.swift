@@ -30,6 +30,7 @@ private struct InvariantCheck {
             checkShown(slot)
             checkRecording(slot)
             checkMicrophone(slot)
+            checkPicture(slot)
         }
         for slot in state.clientSlots.slots {
             check(
@@ -42,6 +43,7 @@ private struct InvariantCheck {
             "12: \(severalAsk ? "several users ask" : "one user asks at most"), and apps are placed as if otherwise")
         checkWords()
         checkQuestions()
+        checkSharers()
         checkBudget()
         checkWakeUps()
     }
@@ -87,6 +89,14 @@ private struct InvariantCheck {
                 beside.tenancy.held == nil && beside.tenancy.survivor == nil && beside.promise == nil
                     || !state.policy.conflict(camera.place, beside.place),
                 "1: \(name(slot)) and \(name(other)) conflict, and both are in use")
+        }
+    }
+
+    /// A camera has a bounded number of sharers.
+    private func checkSharers() {
+        for slot in state.cameraOrder {
+            let sharers = state.requests(on: slot).count { state.sessions[$0].waits?.isSharing == true }
+            check(sharers <= Bound.sharersMax, "2: \(name(slot)) has \(sharers) sharers")
         }
     }
 
@@ -222,9 +232,10 @@ private struct InvariantCheck {
         let id = session.id
         let isSharing = session.waits?.isSharing == true
         check(isHolder || isSharing, "2: session \(id) runs without the camera")
+        let sharers = state.policy.contention.sharers
         check(
-            isHolder || access.isSubset(of: state.policy.contention.sharers),
-            "2: session \(id) is beside the holder and may do more than watch")
+            isHolder || access.isSubset(of: sharers),
+            "2: session \(id) is beside the holder and may \(access.names), and sharers may \(sharers.names)")
         check(
             state.cameras[session.camera].tenancy.isStreaming, "2: session \(id) runs while its camera does not stream")
         check(!access.isEmpty, "2: session \(id) runs without any access")
@@ -271,6 +282,23 @@ private struct InvariantCheck {
         check(
             session.has.contains(.slate) == isDue,
             "14: session \(session.id) \(isDue ? "sees a picture, and may not record it" : "sees black for nothing")")
+    }
+
+    /// A session's own picture is scaled down and thinned out from the camera's, once that is settled.
+    private func checkPicture(_ slot: Slot<Session>) {
+        let session = state.sessions[slot]
+        let settings = state.cameraSettings[Int(session.camera.index)]
+        guard let picture = state.sessionSettings[Int(slot.index)].picture, case .running = session.shown,
+            settings.asked.isEmpty
+        else { return }
+        let model = ConfigurationCheck(capabilities: settings.capabilities)
+        guard let own = model.formatAndRate(picture), let whole = model.formatAndRate(settings.inForce) else {
+            return check(false, "2: session \(session.id)'s picture, or its camera's, is in no format of the camera")
+        }
+        check(
+            own.format.width <= whole.format.width && own.format.height <= whole.format.height
+                && own.frameRate <= whole.frameRate * (1 + ConfigurationCheck.roundingShare),
+            "2: session \(session.id) has \(own.format.name), and its camera has \(whole.format.name)")
     }
 
     /// No lost wake-up: a fresh look would decide nothing new.

@@ -12,7 +12,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case reserved, recorderFailed, formatLost
     // The duties of a request.
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
-        noSwitchWhileRecording, recordingOfAnother, exactMatch
+        noSwitchWhileRecording, recordingOfAnother, wishWhileRecording, exactMatch
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
     case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
     // A user's answers about its apps.
@@ -76,6 +76,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .knownSwitch: "a switch belongs to a camera the broker knows",
         .noSwitchWhileRecording: "no camera switch while recording",
         .recordingOfAnother: "sharing: nothing is taken from another session's recording",
+        .wishWhileRecording: "sharing: a recording keeps its picture",
         .exactMatch: "sharing: the session takes no other format",
         .declareFirst: "declare before the first session",
         .demotionOnly: "demotion only",

@@ -143,6 +143,10 @@ extension Refusal {
         )
     }
 
+    package static let wishWhileRecording = Refusal(
+        .wishWhileRecording, .alreadyRecording,
+        "A sharer's format and frame rate stay as they are while it records; StopRecording first.")
+
     /// - Parameter picture: the format and the rate that the session would get.
     package static func notServed(_ picture: String) -> Refusal {
         Refusal(

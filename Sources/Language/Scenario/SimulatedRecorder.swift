@@ -17,6 +17,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
     private var ramp: SimulatedRamp?
     /// Photos that were ordered while it hangs.
     private var photos: [PhotoID] = []
+    private var pictures: [SessionID: Configuration] = [:]
     /// In order of time, then of the orders.
     private var pending: [Pending] = []
 
@@ -88,9 +89,10 @@ public struct SimulatedRecorder: Hashable, Sendable {
         case .closeStreams(camera, let grant, let session):
             if isSilent { return }
             answer(.recorderClosedStreams(camera, grant, session), at: now)
-        case .capturePhoto(camera, _, _, let photo): takePhoto(photo, at: now)
-        case .capturePhotoBracket(camera, _, _, let first, let bracket):
-            for place in bracket.shots.indices { takePhoto(first + PhotoID(place), at: now) }
+        case .capturePhoto(camera, _, let session, let photo): takePhoto(photo, of: session, at: now)
+        case .capturePhotoBracket(camera, _, let session, let first, let bracket):
+            for place in bracket.shots.indices { takePhoto(first + PhotoID(place), of: session, at: now) }
+        case .setPicture(camera, _, let session, let picture): pictures[session] = picture
         case .startRecording(camera, _, _, let recording): recordings.append(Recording(id: recording, start: now))
         case .stopRecording(camera, let recording, let why, _):
             if !isSilent { finish(recordings.filter { $0.id == recording }, why, now) }
@@ -122,13 +124,15 @@ public struct SimulatedRecorder: Hashable, Sendable {
         }
     }
 
-    private mutating func takePhoto(_ photo: PhotoID, at now: Moment) {
+    private mutating func takePhoto(_ photo: PhotoID, of session: SessionID, at now: Moment) {
         if isSilent {
             // In a manual recorder lines bring the answers.
             if !behaviour.isManual { photos.append(photo) }
             return
         }
-        let format = self.format(inForce)
+        var shown = inForce
+        shown.merge(pictures[session] ?? Configuration())
+        let format = self.format(shown)
         let (width, height) = (UInt32(clamping: format?.width ?? 0), UInt32(clamping: format?.height ?? 0))
         let captured = PhotoCaptured(photo: photo, width: width, height: height, bytes: Self.bytesPerFrame)
         answer(.photoCaptured(captured), at: now)
@@ -138,6 +142,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         wasUsed = true
         self.grant = grant
         self.asked = []
+        pictures = [:]
         ramp = nil
         inForce = whole(asked)
         if isSilent { return }

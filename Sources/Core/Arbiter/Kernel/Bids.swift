@@ -9,8 +9,10 @@ extension Seating {
             looks[look].contends = true
             isControlled = isControlled || !looks[look].watches
         }
-        guard policy.shares, isControlled else { return }
-        for look in cameras[camera].looks where looks[look].watches { looks[look].contends = false }
+        guard policy.shares else { return }
+        if isControlled {
+            for look in cameras[camera].looks where looks[look].watches { looks[look].contends = false }
+        }
         guard policy.contention.sharing == .all, let holder = holder(on: camera), looks[holder].contends else { return }
         // A session that may share leaves control to the last commit.
         for look in cameras[camera].looks where look != holder && mayWatch(look, beside: holder) {
@@ -21,10 +23,10 @@ extension Seating {
     /// The sharer whose commit takes control of a camera.
     private func committer(on camera: Int, from holder: Int) -> Int? {
         guard policy.contention.sharing == .all, looks[holder].contends,
-            let asker = look(of: occasion.asker, on: camera), asker != holder, !looks[asker].watches,
-            mayWatch(asker, beside: holder)
+            let committer = look(of: occasion.committer, on: camera), committer != holder, !looks[committer].watches,
+            mayWatch(committer, beside: holder)
         else { return nil }
-        return asker
+        return committer
     }
 
     /// Whether the camera is not kept for another app, nor for the one session that had it.
@@ -67,6 +69,9 @@ extension Seating {
         guard let successor, successor != holder, !opensAnew(successor, over: holder) else { return }
         if committer != nil {
             lose(holder, to: successor, .law(.lastCommit))
+            // Who commits takes the place with its deadline: sessions that commit in turn keep nobody waiting.
+            cameras[camera].next = cameras[camera].held?.contest
+            cameras[camera].next?.announced?.isReady = false
             return sit(successor, on: camera, .won, .law(.lastCommit), exceeds: looks[holder].exceeds)
         }
         let isOwn = looks[successor].app == looks[holder].app
@@ -106,7 +111,9 @@ extension Seating {
         let isHolder = isHolder(look, on: camera)
         let speaker = speaker(for: look, on: camera)
         guard speaker == look || isHolder && opensAnew(speaker, over: look) else {
-            let isReplaced = policy.contention.sameApp == .replace && looks[look].started < looks[speaker].started
+            let isReplaced =
+                policy.contention.sameApp == .replace && looks[look].started < looks[speaker].started
+                && !looks[look].mayJoin(policy)
             return lose(look, isReplaced ? .replaced : .waits, to: speaker, policy.sameAppRule)
         }
         let (isLost, backsOff) = (cameras[camera].isLost, cameras[camera].backsOff)
@@ -137,6 +144,7 @@ extension Seating {
     /// A watcher and a session with control do not end each other.
     func replaces(_ successor: Int, _ predecessor: Int) -> Bool {
         policy.contention.sameApp == .replace && looks[predecessor].watches == looks[successor].watches
+            && !looks[predecessor].mayJoin(policy)
     }
 
     // MARK: Sharing
@@ -159,8 +167,14 @@ extension Seating {
         for seat in seats where seat.counts {
             let ruling = rulings[seat.look].kind
             guard ruling == .holds || ruling == .gets else { continue }
-            for look in cameras[seat.camera].looks where rulings[look].kind == .waits {
-                rulings[look].watches = mayWatch(look, beside: seat.look)
+            var places = Bound.sharersMax
+            // A session that shares already keeps its place.
+            for isSharing in [true, false] {
+                for look in cameras[seat.camera].looks
+                where rulings[look].kind == .waits && looks[look].isSharing == isSharing && places > 0 {
+                    rulings[look].watches = mayWatch(look, beside: seat.look)
+                    if rulings[look].watches { places -= 1 }
+                }
             }
         }
     }
@@ -168,8 +182,7 @@ extension Seating {
     /// Sharers are of the holder's user, unless the policy allows everybody; and their causes leave them something to
     /// watch.
     func mayWatch(_ look: Int, beside holder: Int) -> Bool {
-        policy.shares && looks[look].bids && isOpenTo(look, beside: holder)
-            && !looks[look].limits.access.intersection(looks[look].wish).isDisjoint(with: policy.contention.sharers)
+        policy.shares && looks[look].bids && isOpenTo(look, beside: holder) && looks[look].hasShare
     }
 
     private func isOpenTo(_ look: Int, beside holder: Int) -> Bool {

@@ -37,8 +37,16 @@ package struct Look: BitwiseCopyable {
     let isAlone: Bool
     /// The session was let in beyond the budget, as the strongest app's.
     let exceeds: Bool
+    /// The session goes on beside the holder since the step before.
+    let isSharing: Bool
 
     var watches: Bool { wish == .sharer }
+
+    /// Its causes leave it something to do beside a holder.
+    var hasShare: Bool { !limits.access.intersection(wish).isDisjoint(with: sharers) }
+
+    /// The session joins a holder of its own app: `same-app` says nothing between them.
+    func mayJoin(_ policy: CompiledPolicy) -> Bool { policy.contention.sharing == .all && hasShare }
 
     /// Sorts the strongest first; of equals, the earlier request.
     struct Standing: Comparable, BitwiseCopyable {
@@ -140,7 +148,8 @@ extension State {
             strength: policy.strength(rank.rank, facts, started: started), started: started,
             bidSince: session.request?.bidSince ?? started,
             coolsDown: !rank.isImmediate && coolsDown(client.app, session.camera),
-            isAlone: apps[client.app.slot][client.app].requests < 2, exceeds: session.has.contains(.exceeds))
+            isAlone: apps[client.app.slot][client.app].requests < 2, exceeds: session.has.contains(.exceeds),
+            isSharing: session.waits?.isSharing == true)
     }
 
     /// The rank in force for a session, weakened by its client's own lowering.

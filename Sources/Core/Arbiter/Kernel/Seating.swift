@@ -43,6 +43,8 @@ struct Seating {
         var starter: Slot<Session>?
         /// The session that asks for control of a camera it watches: decided like a start.
         var asker: Slot<Session>?
+        /// The sharer whose batch takes control of its camera.
+        var committer: Slot<Session>?
     }
 
     /// The parts of a camera's row that its next holder depends on: a whole row would be copied in every round.

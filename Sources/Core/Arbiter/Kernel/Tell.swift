@@ -41,7 +41,10 @@ extension Arbiter {
             interrupt(look)
         } else {
             state.sessions[look.session].shown = .pending
-            if shown.isRunning { notify(look.session, .didStopRunning) }
+            guard shown.isRunning else { return }
+            // A sharer that becomes the holder by a cut lost its recording with the grant.
+            forgetRecording(look.session)
+            notify(look.session, .didStopRunning)
         }
     }
 
@@ -134,6 +137,7 @@ extension Arbiter {
         state.sessions[slot].request?.hasHeld = true
         state.sessions[slot].refusals = 0
         state.sessions[slot].shown = .running(.all)
+        state.sessions[slot].ledger.controllerTold = nil
         notify(slot, .didStartRunning(state.cameras[session.camera].grant))
         if session.has.contains(.switched) {
             let outputs: [(mark: Session.Marks, output: SessionOutput)] = [

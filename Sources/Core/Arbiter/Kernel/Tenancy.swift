@@ -30,7 +30,7 @@ extension Arbiter {
             state.cameras[camera].grant = grant
             state.cameras[camera].tenancy = .starting(held, until: state.now + Bound.firstFrame)
             if !state.cameraSettings[camera].inForce.isEmpty { state.cameraSettings[camera].inForce = Configuration() }
-            if state.policy.shares || state.cameraSettings[camera].served != nil { forgetPictures(on: camera) }
+            if state.cameraSettings[camera].served != nil { state.cameraSettings[camera].served = nil }
             notes.effects.append(.open(state.cameraNames[camera], grant, state.id(look.session), fitted))
             tellGranted(look)
         }
@@ -45,6 +45,10 @@ extension Arbiter {
         } else {
             held = Held(session: look.session, granted: state.nextOrdinal(), since: state.now, rule: rule)
             if look.rank.minHold > 0 { held.minHoldUntil = state.now + .nanoseconds(look.rank.minHold) }
+            // A commit begins no time of its own against those that wait.
+            if rule == .law(.lastCommit), let until = held.minHoldUntil {
+                held.minHoldUntil = tenancy.held?.minHoldUntil.map { min($0, until) }
+            }
         }
         if leaseEnd(look) == state.now, look.rank.pause > 0 {
             // The lease was used up by another session of the app, from which this one took the camera over. It ends in
@@ -69,18 +73,17 @@ extension Arbiter {
             return tellGranted(look)
         }
         let settings = state.cameraSettings[camera]
-        // Orders that the recorder has not answered yet count as set.
-        let check = check(camera)
-        let soon = settings.asked.reduce(settings.inForce) { check.merged($1.ordered, into: $0) }
-        let whole = check.batch(setting: fitted.ofTheCamera, over: soon)
+        let soon = soonInForce(on: camera)
+        let whole = check(camera).batch(setting: fitted.ofTheCamera, over: soon)
         state.sessions[look.session].lost = nil
-        let served = servedFormat(for: look.session, over: soon)
+        let served = servedFormat(for: look.session, over: soon, recorder: recorder(on: camera))
         var ordered = served.isEmpty ? whole : whole.keeping { !$0.isWish }
         ordered.merge(served)
         // The answer to a commit comes, also where nothing is new.
-        let isCommit = state.policy.contention.sharing == .all && notes.occasion.asker == look.session
-        let isSet = ordered.changes(since: soon).isEmpty && !isCommit
+        let isSet = ordered.changes(since: soon).isEmpty && notes.occasion.committer != look.session
         if !isSet { order(ordered, asked: whole, of: look.session, by: .client) }
+        // A batch takes control once, also where the session loses it again in this step.
+        if notes.occasion.committer == look.session { notes.occasion.committer = nil }
         if state.policy.shares { _ = setPicture(of: look.session) }
         // A value that is not set yet is sent when it is set; a change of camera is sent at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)

@@ -36,11 +36,14 @@ extension Arbiter {
 
     /// The format keys that take the place of the holder's own in its next order: those of a wish that is served, or the
     /// present ones while a session records.
-    mutating func servedFormat(for holder: Slot<Session>, over present: Configuration) -> Configuration {
+    /// - Parameter recorder: a session whose recording keeps the present format.
+    mutating func servedFormat(
+        for holder: Slot<Session>, over present: Configuration, recorder: Slot<Session>?
+    ) -> Configuration {
         let camera = state.sessions[holder].camera
         guard state.policy.shares else { return Configuration() }
         var served = servedWish(of: holder)
-        if recorder(on: camera) != nil {
+        if recorder != nil {
             let isInForce = ownFormat(of: holder, over: present).changes(since: present).isEmpty
             served = isInForce ? Configuration() : present.keeping { $0 == .activeFormat || $0 == .frameRate }
         }
@@ -61,7 +64,10 @@ extension Arbiter {
         var place = state.cameras[camera].firstRequest
         while let session = place {
             place = state.sessions[session].nextOnCamera
-            guard state.sessions[session].shown.isRunning, setPicture(of: session) else { continue }
+            // An order that is under way has an answer, and all sessions hear that.
+            guard state.sessions[session].shown.isRunning, setPicture(of: session),
+                state.cameraSettings[camera].asked.isEmpty
+            else { continue }
             tellConfigured(session, asked: Configuration(), state.cameraSettings[camera].inForce, .sharer)
         }
     }
@@ -71,12 +77,10 @@ extension Arbiter {
         let camera = state.sessions[sharer].camera
         guard let holder = state.cameras[camera].tenancy.holder else { return }
         state.sessionSettings[sharer].confirmed = state.sessionSettings[sharer].wanted
+        let format = takeNewFormat(of: holder)
+        if let format { order(format, asked: wish, of: sharer, by: .client) }
         _ = setPicture(of: sharer)
-        if let format = takeNewFormat(of: holder) {
-            order(format, asked: wish, of: sharer, by: .client)
-        } else {
-            tellConfigured(sharer, asked: wish, state.cameraSettings[camera].inForce, .client)
-        }
+        if format == nil { tellConfigured(sharer, asked: wish, state.cameraSettings[camera].inForce, .client) }
     }
 
     private mutating func takeNewFormat(of holder: Slot<Session>) -> Configuration? {
@@ -87,7 +91,7 @@ extension Arbiter {
         }
         state.cameraSettings[camera].served = goal.isEmpty ? nil : goal
         state.timers.append(TimedFact(kind: .formatKept, due: state.now + Bound.formatKept, camera: camera))
-        return goal.isEmpty ? ownFormat(of: holder, over: state.cameraSettings[camera].inForce) : goal
+        return goal.isEmpty ? ownFormat(of: holder, over: soonInForce(on: camera)) : goal
     }
 
     private func mayChangeFormat(of camera: Slot<Camera>) -> Bool {
@@ -101,10 +105,10 @@ extension Arbiter {
 
     // MARK: A session's picture
 
+    /// Orders the picture for the format that the camera has next: the recorder core takes both between two frames.
     /// - Returns: whether the session has another picture from now on.
     mutating func setPicture(of slot: Slot<Session>) -> Bool {
-        let inForce = state.cameraSettings[state.sessions[slot].camera].inForce
-        let picture = picture(of: slot, in: inForce)
+        let picture = picture(of: slot, in: soonInForce(on: state.sessions[slot].camera))
         guard picture != state.sessionSettings[slot].picture ?? Configuration() else { return false }
         state.sessionSettings[slot].picture = picture.isEmpty ? nil : picture
         order(for: slot) { .setPicture($0, $1, $2, picture) }
@@ -140,12 +144,11 @@ extension Arbiter {
         return view
     }
 
-    /// A new grant begins with the camera's own picture for everybody.
-    mutating func forgetPictures(on camera: Slot<Camera>) {
-        if state.cameraSettings[camera].served != nil { state.cameraSettings[camera].served = nil }
-        var all: [Slot<Session>] = []
-        state.forEachSession { if state.sessions[$0].camera == camera { all.append($0) } }
-        for slot in all where state.sessionSettings[slot].picture != nil { state.sessionSettings[slot].picture = nil }
+    /// A session that leaves the camera while the grant goes on has the camera's own picture when it comes back.
+    mutating func forgetPicture(of slot: Slot<Session>) {
+        guard state.sessionSettings[slot].picture != nil else { return }
+        state.sessionSettings[slot].picture = nil
+        order(for: slot) { .setPicture($0, $1, $2, Configuration()) }
     }
 
     // MARK: A batch on a shared camera
@@ -155,7 +158,10 @@ extension Arbiter {
     func takesControl(_ batch: Configuration, _ slot: Slot<Session>) throws(Refusal) -> Bool {
         let look = state.look(at: slot)
         let isSharer = state.sessions[slot].waits?.isSharing == true
-        if isSharer || state.policy.shares && look.watches, batch.isWish { return false }
+        if isSharer || state.policy.shares && look.watches, batch.isWish {
+            if state.sessions[slot].has.contains(.recording) { throw .wishWhileRecording }
+            return false
+        }
         guard isSharer, state.policy.contention.sharing == .all, !look.watches,
             look.limits.access.contains(.configure), batch.ordered.contains(where: \.key.isOfTheCameraAlone)
         else { throw mayNot("configure", .configure, of: slot) }

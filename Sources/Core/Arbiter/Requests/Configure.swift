@@ -73,7 +73,8 @@ extension Arbiter {
         } else if session.shown.isRunning {
             carryOut(batch, of: slot)
         }
-        if asksForControl || takesControl { notes.occasion.asker = slot }
+        if asksForControl { notes.occasion.asker = slot }
+        if takesControl { notes.occasion.committer = slot }
         if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot) }
     }
 
@@ -87,17 +88,22 @@ extension Arbiter {
         if asked.isWish, state.cameras[camera].tenancy.holder != slot { return serve(asked, of: slot) }
         var ordered = asked
         if state.policy.shares, asked.ordered.contains(where: \.key.isWish) {
-            let settings = state.cameraSettings[camera]
-            let soon = settings.asked.reduce(settings.inForce) { check(camera).merged($1.ordered, into: $0) }
-            let served = servedFormat(for: slot, over: soon)
+            let soon = soonInForce(on: camera)
+            let served = servedFormat(for: slot, over: soon, recorder: recorder(on: camera, but: slot))
             if !served.isEmpty {
                 ordered = ordered.keeping { !$0.isWish }
                 if !served.changes(since: soon).isEmpty { ordered.merge(served) }
             }
-            _ = setPicture(of: slot)
         }
-        if ordered.isEmpty { return tellConfigured(slot, asked: asked, state.cameraSettings[camera].inForce, .client) }
-        order(ordered, asked: asked, of: slot, by: .client)
+        if !ordered.isEmpty { order(ordered, asked: asked, of: slot, by: .client) }
+        if state.policy.shares { _ = setPicture(of: slot) }
+        if ordered.isEmpty { tellConfigured(slot, asked: asked, state.cameraSettings[camera].inForce, .client) }
+    }
+
+    /// The configuration in force once the recorder core has answered all its orders.
+    func soonInForce(on camera: Slot<Camera>) -> Configuration {
+        let (settings, check) = (state.cameraSettings[camera], check(camera))
+        return settings.asked.reduce(settings.inForce) { check.merged($1.ordered, into: $0) }
     }
 
     /// Orders a batch from the recorder, and remembers the session for the result.
@@ -186,10 +192,6 @@ extension Arbiter {
         // left.
         let left = state.sessionSettings[slot].wanted.keeping {
             !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel
-        }
-        // The grant may go on for others, and the session come back to it.
-        if state.sessionSettings[slot].picture.take() != nil {
-            order(for: slot) { .setPicture($0, $1, $2, Configuration()) }
         }
         state.sessionSettings[slot].others.removeAll { $0.camera == session.camera || $0.camera == camera }
         state.sessionSettings[slot].others.append(SessionSettings.Remembered(camera: session.camera, wanted: left))

@@ -84,7 +84,9 @@ extension Arbiter {
             }
         }
         for other in state.requests(on: camera) where other != asker && state.sessions[other].shown.isRunning {
-            tellConfigured(other, asked: answered.batch, inForce, .sharer)
+            let ordered = answered.ordered.ofTheCamera
+            let isNews = !ordered.isEmpty || state.sessionSettings[other].heard != view(of: inForce, for: other)
+            if isNews { tellConfigured(other, asked: ordered, inForce, .sharer) }
         }
     }
 

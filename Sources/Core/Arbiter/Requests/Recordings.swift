@@ -22,6 +22,7 @@ extension Arbiter {
         var place = state.cameras[camera].firstRequest
         while let slot = place {
             state.sessions[slot].has.subtract([.microphone, .slate])
+            if state.sessionSettings[slot].picture != nil { state.sessionSettings[slot].picture = nil }
             place = state.sessions[slot].nextOnCamera
         }
     }

@@ -43,14 +43,20 @@ extension Arbiter {
         if let (sibling, law) = betterSibling(of: look) {
             return (.law(law), .appUses(camera, app, session: sibling.id, law))
         }
-        if state.policy.shares, state.requests(on: look.camera).count > Bound.sharersMax {
-            return (.law(.sharersBounded), .tooManySharers)
-        }
+        if isOneSharerTooMany(look) { return (.law(.sharersBounded), .tooManySharers) }
         if state.policy.contention.ownConflict == .refuse, let sibling = conflictingSibling(of: look) {
             let other = state.cameraNames[sibling.camera]
             return (.law(.ownConflictRefuse), .appUses(other, excluding: camera, app, session: sibling.id))
         }
         return nil
+    }
+
+    private func isOneSharerTooMany(_ look: Look) -> Bool {
+        guard state.policy.shares, let holder = state.cameras[look.camera].tenancy.holder,
+            state.policy.contention.shareWith == .everyone || state.apps[state.app(of: holder).slot].user == look.user
+        else { return false }
+        return state.requests(on: look.camera).filter { state.sessions[$0].waits?.isSharing == true }.count
+            >= Bound.sharersMax
     }
 
     /// The denial that takes the camera from a session for good, whoever else wants it.
@@ -66,7 +72,7 @@ extension Arbiter {
     /// second one; one of a better rank, where the newest would replace it.
     private func betterSibling(of look: Look) -> (sibling: Session, law: Law)? {
         let sameApp = state.policy.contention.sameApp
-        guard sameApp != .newest, !look.watches else { return nil }
+        guard sameApp != .newest, !look.watches, !look.mayJoin(state.policy) else { return nil }
         for other in state.requests(on: look.camera) where other != look.session && state.app(of: other) == look.app {
             let sibling = state.look(at: other)
             if sibling.watches { continue }

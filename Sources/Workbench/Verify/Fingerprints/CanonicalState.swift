@@ -150,6 +150,7 @@ struct CanonicalCache: Sendable {
         cameras.note(state.cameraSettings) { writer, settings in
             writer.combine(words: settings.capabilities)
             writer.combine(words: settings.inForce)
+            writer.combine(words: settings.served)
             writer.ordered(settings.asked) { writer, asked in
                 writer.combine(words: [asked.batch, asked.ordered])
                 writer.combine(words: asked.by)

@@ -38,6 +38,8 @@ package struct PolicyReads {
     var microphone: Bool { reads("microphone") }
     var multitasking: Bool { reads("multitasking") }
     var audio: Bool { reads("uses-audio") }
+    /// A batch takes control of a shared camera.
+    var commits: Bool { policies.contains { $0.contention.sharing == .all } }
     var sharing: Bool { policies.contains { $0.contention.sharing != .none } }
     var bids: Bool { reads("bid") }
     var operatorChoice: Bool { reads("operator") || order.contains(.operatorChosen) }

@@ -101,6 +101,7 @@ extension SmallWorld {
                 moves += [microphone + ["record \(name)"], ["stop-record \(name)"]]
             }
             if reads.graces { moves.append(["ready \(name)"]) }
+            if reads.commits { moves.append([commit(name)]) }
             let formats = reads.formats(of: member.camera)
             if formats.count > 1 { moves += formats.map { ["configure \(name) activeFormat=\"\($0)\""] } }
         }
@@ -139,13 +140,15 @@ extension SmallWorld {
             moves += [["unplug \(camera)"], ["plug \(camera)"], ["privacy \(camera) on"], ["privacy \(camera) off"]]
         }
         for member in members {
-            moves.append(["configure \(quoted(member.session)) videoZoomFactor=2"])
+            if !reads.commits { moves.append([commit(quoted(member.session))]) }
             guard reads.sharing else { continue }
             let other = member.role.watches ? "exclusiveControl" : "sharedReadOnly"
             moves.append(["configure \(quoted(member.session)) sharingMode=\(other)"])
         }
         return moves
     }
+
+    private static func commit(_ session: String) -> String { "configure \(session) videoZoomFactor=2" }
 
     /// Reloads of the policy itself and of the built-in policy.
     static func reloads(_ reads: PolicyReads, _ scope: WalkScope) -> [Move] {
