@@ -267,7 +267,10 @@ static bool access_changed(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
     bool is_known = memory->is_settling && words_equal(memory->access, event->told.access)
         && words_equal(memory->access_causes, event->told.causes) && text_equals(memory->controller, event->told.controller);
-    if (memory->is_settling) memory->wants_secret = true;
+    /* The grant is of whoever controls the camera. */
+    bool has_control = text_equals(event->told.controller, NULL), had_control = text_equals(memory->controller, NULL);
+    if (memory->is_settling || (has_control && !had_control)) memory->wants_secret = true;
+    if (!has_control) memory->secret[0] = 0;
     memory->is_settling = false;
     words_free(memory->access);
     words_free(memory->access_causes);

@@ -327,7 +327,8 @@ int stream_start(struct device *device) {
     if (!error) {
         int refused = lib->camarb_call_finish(door_client(), device->start_call, REFUSAL_TIME_MAX, NULL);
         const char *name = refused && refused != -ETIME ? lib->camarb_client_error_name(door_client()) : "";
-        if (strcmp(name, "org.camarb.Error.RefusedByPolicy") == 0) error = -EBUSY;
+        bool is_full = strcmp(name, "org.camarb.Error.LimitExceeded") == 0; /* as of a camera's sharers */
+        if (is_full || strcmp(name, "org.camarb.Error.RefusedByPolicy") == 0) error = -EBUSY;
         else if (strcmp(name, "org.camarb.Error.AccessDenied") == 0) error = -EACCES;
         door_events();
     }

@@ -361,8 +361,9 @@ static void refused(void) {
     static const struct {
         const char *name;
         int error;
-    } refusals[] = {{"org.camarb.Error.RefusedByPolicy", -EBUSY}, {"org.camarb.Error.AccessDenied", -EACCES}};
-    for (size_t at = 0; at < 2; at++) {
+    } refusals[] = {{"org.camarb.Error.RefusedByPolicy", -EBUSY}, {"org.camarb.Error.LimitExceeded", -EBUSY},
+        {"org.camarb.Error.AccessDenied", -EACCES}};
+    for (size_t at = 0; at < sizeof refusals / sizeof *refusals; at++) {
         script.refusal_name = refusals[at].name;
         REQUIRE(streams(camera, true) == refusals[at].error && script.starts == script.ends);
         /* It does not stream: there is nothing to wait for. */

@@ -94,6 +94,7 @@ final class CameraOutputs {
         case .startRecording(_, let grant, let session, let recording):
             guard let file = request?.files.first else { return }
             actFor(grant, session)
+            link.recordingBegan(recording, of: session, file.identity)
             startRecording(grant, recording, file, request?.options ?? [:])
         case .stopRecording(_, let recording, let why, let reason): stopRecording(recording, why, reason)
         case .pauseRecording(_, let recording): setPaused(recording, true)
@@ -176,7 +177,6 @@ final class CameraOutputs {
         _ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary
     ) {
         recordings[recording] = Running(file: file.identity, kept: file)
-        link.recordingBegan(recording, file.identity)
         link.recorder.call(
             "StartRecording",
             [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.envelope), .dictionary(options)]

@@ -99,8 +99,9 @@ extension CameraLink {
 
     func forgetKept(of session: SessionID) { if survival.keeping.session == session { forgetKept() } }
 
-    func recordingBegan(_ recording: RecordingID, _ file: ClientFile.Identity) {
-        guard survival.keeping != .nothing else { return }
+    /// A sharer's recording ends with this broker.
+    func recordingBegan(_ recording: RecordingID, of session: SessionID, _ file: ClientFile.Identity) {
+        guard survival.keeping.session == session else { return }
         broker.store?.change(camera) {
             $0.recording = StoredHolder.Recording(id: recording, device: file.device, inode: file.inode)
         }

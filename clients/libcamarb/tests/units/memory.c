@@ -372,23 +372,22 @@ static void given_back(void) {
         "access (record preview) (a cause)\napplied\ninterrupted 2 (" IN_USE ") by booth cutting 5\nrecorded 5   \n");
 }
 
-/* Another controller is news, beside the same access. */
-static void given_back_beside_another(void) {
-    for (int is_another = 0; is_another < 2; is_another++) {
-        if (is_another) {
-            end();
-            begin();
-        }
-        runs(4);
-        tells_secret();
-        says_access_beside(WORDS("preview"), WORDS(IN_USE), "booth");
-        REQUIRE_TEXT(told(), "runs 4\naccess (preview) (" IN_USE ") by booth\n");
-        broker_ends();
-        memory_begin_reclaiming(session);
-        memory_reclaimed(session);
-        says_access_beside(WORDS("preview"), WORDS(IN_USE), is_another ? "mirror" : "booth");
-        REQUIRE_TEXT(told(), is_another ? "access (preview) (" IN_USE ") by mirror\n" : "");
-    }
+/* The camera is given back to whoever controls it, and to nobody beside. */
+static void control_passes(void) {
+    runs(4);
+    tells_secret();
+    memory->wants_secret = false;
+    says_access_beside(WORDS("preview"), WORDS(IN_USE), "booth");
+    REQUIRE(!memory->secret[0] && !memory->wants_secret);
+    says_access_beside(WORDS("preview"), WORDS(IN_USE), "mirror");
+    REQUIRE(!memory->wants_secret);
+    says_access(WORDS("preview", "configure"), (const char *const[]){NULL});
+    REQUIRE(memory->wants_secret);
+    REQUIRE_TEXT(told(), "runs 4\naccess (preview) (" IN_USE ") by booth\naccess (preview) (" IN_USE ") by mirror\naccess (preview configure) ()\n");
+    says_access_beside(WORDS("preview"), WORDS(IN_USE), "booth");
+    broker_ends();
+    REQUIRE(!memory_begin_reclaiming(session));
+    REQUIRE_TEXT(told(), "access (preview) (" IN_USE ") by booth\ninterrupted 1 (" RESTARTED ")\nstops\n");
 }
 
 static void given_back_with_other_facts(void) {
@@ -609,7 +608,7 @@ int main(void) {
         {"a broker that says nothing of an interruption has changed nothing", a_broker_that_has_said_nothing_has_changed_nothing},
         {"a session that the next broker gives back hears of what is gone, and of nothing that it knows", given_back},
         {"it hears of what is another thing than it was", given_back_with_other_facts},
-        {"it hears who controls the camera beside it where that is another app than it was", given_back_beside_another},
+        {"a session asks for what gives it back when it gains control, and has nothing of that beside another app", control_passes},
         {"a session that is not given back is told all that it lost, once", not_given_back},
         {"brokers that end one after the other keep nobody in the dark for longer", brokers_that_end_one_after_the_other},
         {"a session that the next broker refuses has stopped, with that broker's words", refused},
