@@ -169,7 +169,9 @@ extension Arbiter {
     }
 
     /// Refuses a batch that would take something from another session's recording on the camera.
-    func spareRecordings(_ batch: Configuration, after wanted: Configuration, of slot: Slot<Session>, takesControl: Bool)
+    func spareRecordings(
+        _ batch: Configuration, after wanted: Configuration, of slot: Slot<Session>, takesControl: Bool
+    )
         throws(Refusal)
     {
         let camera = state.sessions[slot].camera
@@ -211,7 +213,8 @@ extension Arbiter {
         let format = check(camera).format(inForce[.activeFormat])
         guard case .number(let rate)? = inForce[.frameRate], let format else { return }
         if format == wish.format, abs(rate / wish.frameRate - 1) <= ConfigurationCheck.roundingShare { return }
-        throw .notServed("\(format.pixelFormat) \(format.width)x\(format.height) at \(rate.shortDescription) frames a second")
+        throw .notServed(
+            "\(format.pixelFormat) \(format.width)x\(format.height) at \(rate.shortDescription) frames a second")
     }
 }
 
