@@ -62,8 +62,10 @@ extension Arbiter {
         guard let answered = takeAnswered(camera) else { return }
         state.cameraSettings[camera].inForce = inForce
         let asker = state.sessionSlots[answered.session]
-        for session in Array(state.requests(on: camera)) where state.sessions[session].shown.isRunning {
-            _ = setPicture(of: session)
+        if state.policy.shares {
+            for session in Array(state.requests(on: camera)) where state.sessions[session].shown.isRunning {
+                _ = setPicture(of: session)
+            }
         }
         if let asker, state.sessions[asker].camera == camera {
             let confirmed = state.sessionSettings[asker].confirmed
