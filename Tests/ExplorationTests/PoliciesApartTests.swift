@@ -128,6 +128,7 @@ struct PoliciesApartTests {
         .said("contention.own-conflict = \"refuse\"", before: sound), .said("contention.newcomer = \"refuse\""),
         .said("contention.loser = \"evict\"", before: desk), .said("contention.sharing = \"read-only\""),
         .said("contention.share-with = \"everyone\"", before: shared),
+        .said("contention.sharers = [\"preview\"]", before: shared),
         .said("contention.re-decide = \"open\"", before: focus),
         .said("contention.cool-down = \"0s\"", before: lease),
         Pair("contention.budget", two, two + "[contention]\nbudget = 99"),
@@ -162,6 +163,7 @@ struct PoliciesApartTests {
             Pair(
                 "sources", hidden.replacing("\"shell\"", with: "\"shell\", \"agent\", \"self-declared\""),
                 "\"agent\", \"self-declared\"", "\"self-declared\", \"agent\"", isNamed: true),
+            Pair("contention.serve", shared, shared + "serve = \"largest\"\n", isNamed: true),
             Pair("shell.unit", hidden, hidden + "[shell]\nunit = \"shell.service\"", isNamed: true),
             Pair("agent.unit", hidden, hidden + "[agent]\nunit = \"agent.service\"", isNamed: true),
         ]
