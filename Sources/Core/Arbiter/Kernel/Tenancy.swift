@@ -87,7 +87,9 @@ extension Arbiter {
         if state.policy.shares { _ = setPicture(of: look.session) }
         // A value that is not set yet is sent when it is set; a change of camera is sent at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)
-        tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil)
+        let asked = isSet ? state.sessionSettings[look.session].wanted.ofTheCamera : Configuration()
+        let by: Applier = state.sessions[look.session].request?.hasHeld == true ? .resumption : .client
+        tellRunning(look.session, applied: tells ? (asked, settings.inForce, by) : nil)
     }
 
     /// The first frame is there: the holder runs, and receives one notice of it.

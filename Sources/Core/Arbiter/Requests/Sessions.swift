@@ -73,6 +73,11 @@ extension Arbiter {
     mutating func stopAsking(_ slot: Slot<Session>, why: RecordingEnd) {
         let (camera, app) = (state.sessions[slot].camera, state.app(of: slot))
         leaveCamera(slot, why: why)
+        // Where the camera goes on for others, the answers to the session's batches are theirs.
+        for place in state.cameraSettings[camera].asked.indices
+        where state.cameraSettings[camera].asked[place].session == state.sessions[slot].id {
+            state.cameraSettings[camera].asked[place].session = CameraSettings.Asked.nobody
+        }
         state.sessions[slot].waits = nil
         state.sessions[slot].lost = nil
         state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }

@@ -49,7 +49,9 @@ package struct CameraSettings: Hashable, Sendable, Codable {
     package var served: Configuration?
 
     package struct Asked: Hashable, Sendable, Codable {
+        /// `nobody`: it has left the camera.
         package var session: UInt64
+        static let nobody: UInt64 = 0
         /// The client's batch, and the order to its recorder.
         package var batch: Configuration
         package var ordered: Configuration
