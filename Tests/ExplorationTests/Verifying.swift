@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Campaigns
+import Foundation
 import PolicyFile
 import Scenario
 import Testing
@@ -11,10 +12,10 @@ enum Checkout {
     static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         .joined(separator: "/")
     static let policies = "\(root)/policies"
-    static let shipped = [
-        "android.toml", "call-corks.toml", "desktop.toml", "harmonyos.toml", "ios9.toml", "ipados16.toml", "kiosk.toml",
-        "login-session.toml", "v4l2.toml", "windows.toml",
-    ]
+    static let shipped: [String] = {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: policies)) ?? []
+        return files.filter { $0.hasSuffix(".toml") }.sorted()
+    }()
 
     /// A shipped policy.
     static func policy(_ name: String) throws -> Policy { try PolicyFile.load(path: "\(policies)/\(name)") }

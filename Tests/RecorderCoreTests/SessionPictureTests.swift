@@ -108,6 +108,25 @@ import Testing
         }
     }
 
+    @Test("An object's box is where the object lies in a picture that is cut from the middle")
+    func objects() throws {
+        let whole = PictureLayout(width: 1920, height: 1080, pixelFormat: "420v")
+        let narrow = PictureLayout(width: 640, height: 480, pixelFormat: "420v")
+        let middle = SensorWindow.Crop.middle(of: whole, shapedAs: narrow)
+        // 1440 columns from 240 on.
+        for (left, width, shown) in [
+            (0.4, 0.2, (528.0, 384.0)), (0.1, 0.1, (0, 144)), (0.8, 0.2, (1296, 144)), (0, 0.125, nil),
+            (0, 1, (0, 1440)),
+        ] as [(Double, Double, (Double, Double)?)] {
+            let box = DetectedObject.Box(x: left, y: 0.25, width: width, height: 0.5)
+            let seen = DetectedObject(type: "face", id: 7, box: box).inside(middle, of: whole)
+            #expect((seen == nil) == (shown == nil))
+            guard let seen, let shown else { continue }
+            #expect(abs(seen.box.x * 1440 - shown.0) < 1e-6 && abs(seen.box.width * 1440 - shown.1) < 1e-6)
+            #expect(abs(seen.box.y - 0.25) < 1e-9 && abs(seen.box.height - 0.5) < 1e-9 && seen.id == 7)
+        }
+    }
+
     @Test("A picture that changes under an open stream renews its buffers, and the next frame is flagged, once")
     func changes() async throws {
         let camera = try await SteppedCamera(Self.camera, Self.large)

@@ -139,7 +139,8 @@ struct PolicySituation {
         case .running:
             if isWarned { return "runs, and is told that it will be cut" }
             if status.access == .all { return "runs" }
-            return status.isHolder ? "runs with \(status.access.names.joined(separator: ", "))" : "watches"
+            if status.isHolder { return "runs with \(status.access.names.joined(separator: ", "))" }
+            return status.access.contains(.record) ? "shares" : "watches"
         case .stopped:
             if isEvicted { return "is stopped" }
             return stage.steps.contains { $0.event == .stopRunning(id) } ? "has stopped" : "is refused"

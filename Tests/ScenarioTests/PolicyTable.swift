@@ -52,13 +52,17 @@ enum PolicyTable {
     }
 
     private static func newcomer(_ policy: Policy) -> String {
-        loses(.newcomer, policy, policy.contention.newcomer == .refuse ? "is refused" : nil)
+        if policy.contention.sharing == .all { return "shares" }
+        return loses(.newcomer, policy, policy.contention.newcomer == .refuse ? "is refused" : nil)
     }
 
     private static func loses(
         _ choice: PolicyClause.ContentionChoice, _ policy: Policy, _ end: String?
     ) -> String {
+        let (sharing, order) = (policy.contention.sharing, policy.contention.order)
+        let shared = policy.contention.sharers.contains(.record) ? "shares" : "watches"
+        if sharing == .readOnly, policy.contention.shareWith == .everyone, !order.isEmpty { return shared }
         guard policy.clauses.contains(.choice(choice)) else { return "cannot lose" }
-        return end ?? (policy.contention.sharing == .none ? "waits" : "watches")
+        return end ?? (sharing == .none ? "waits" : shared)
     }
 }

@@ -22,8 +22,8 @@ public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable,
     case usesAudio
     /// The fate of `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
     case whenBusy
-    /// What a format has to be that a session beside a shared camera's holder asks for: the `nearest` to it that is served
-    /// (the default), or `exact`, and a batch with another is refused.
+    /// Whether a session beside a shared camera's holder takes the `nearest` format to its wish (the default), or has a
+    /// batch refused whose wish is not served `exact`ly.
     case formatMatch
     /// Where a policy shares cameras: `exclusiveControl` (the default) wants to configure and record, and
     /// `sharedReadOnly` only to watch beside the holder. The words are those of Windows' MediaCaptureSharingMode.

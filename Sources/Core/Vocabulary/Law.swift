@@ -2,7 +2,8 @@
 package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     // Who wins.
     case tieNewcomer, tieHolder, sameAppNewest, sameAppReplace, sameAppRefuse, ownConflictRefuse, coolDown, reDecideOpen
-    case budget, excluded, notPassedOver, controlFirst, lastCommit, sharersBounded, askedToWatch, anotherUser, noOtherBid, nothingLeft
+    case budget, excluded, notPassedOver, controlFirst, lastCommit, sharersBounded, askedToWatch, anotherUser,
+        noOtherBid, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
     // Before bids are weighed.
     case noRight, saidNo, deniedInStore, asks, notAnswered, nobodyToAsk

@@ -91,7 +91,6 @@ extension Arbiter {
         notes.effects.append(order)
         // A stream that the session opens later in the same grant begins with the picture.
         setSlate(false, of: session, on: camera)
-        forgetPicture(of: session)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }
         state.timers.append(TimedFact(kind: .closing, due: state.now + Bound.cut, camera: camera, session: session))
     }
@@ -106,5 +105,6 @@ extension Arbiter {
             notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
         }
         closeStreams(of: session, on: camera)
+        forgetPicture(of: session)
     }
 }

@@ -101,7 +101,9 @@ extension Arbiter {
         guard ruling.kind == .waits, !ruling.isWinning else { return false }
         // A session that asked only to watch, or does not contend, is not refused while there is something to watch, or soon will be.
         let sitting = seating.sitting(on: seating.stage(of: index))
-        if look.watches || state.policy.contention.sharing == .all, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
+        if look.watches || state.policy.contention.sharing == .all,
+            ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true
+        {
             return false
         }
         refuse(index, seating)

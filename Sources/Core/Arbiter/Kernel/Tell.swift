@@ -190,7 +190,9 @@ extension Arbiter {
         let causes = look.causes(session.waits)
         if before.contains(.record), !access.contains(.record), let recording = session.ledger.recording {
             notes.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
-            let interrupter = name(state.interrupter(of: look, session.waits, causes), for: look)
+            // A sharer's holder took nothing where another cause did.
+            let waits = causes.reason == .videoDeviceInUseByAnotherClient ? session.waits : nil
+            let interrupter = name(state.interrupter(of: look, waits, causes), for: look)
             _ = takeRecording(look, causes.reason, interrupter)
         }
         // A holder that goes on beside the next one has its recording ended first, and then its microphone.

@@ -139,6 +139,7 @@ extension Arbiter {
                     notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
                 }
                 closeStreams(of: held.session, on: camera)
+                forgetPicture(of: held.session)
                 detachMicrophone(of: held.session)
             }
             notes.passing.append(camera)

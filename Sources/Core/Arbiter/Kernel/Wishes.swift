@@ -94,7 +94,7 @@ extension Arbiter {
         return goal.isEmpty ? ownFormat(of: holder, over: soonInForce(on: camera)) : goal
     }
 
-    private func mayChangeFormat(of camera: Slot<Camera>) -> Bool {
+    func mayChangeFormat(of camera: Slot<Camera>) -> Bool {
         recorder(on: camera) == nil && !state.timers.contains { $0.kind == .formatKept && $0.camera == camera }
     }
 
@@ -116,7 +116,7 @@ extension Arbiter {
     }
 
     /// Empty: the camera's own.
-    private func picture(of slot: Slot<Session>, in inForce: Configuration) -> Configuration {
+    func picture(of slot: Slot<Session>, in inForce: Configuration) -> Configuration {
         let (check, wanted) = (check(state.sessions[slot].camera), state.sessionSettings[slot].wanted)
         guard state.policy.shares, wanted.ordered.contains(where: \.key.isWish), let wish = check.formatAndRate(wanted),
             inForce[.activeFormat] != nil, let present = check.format(inForce[.activeFormat]),
@@ -150,79 +150,4 @@ extension Arbiter {
         state.sessionSettings[slot].picture = nil
         order(for: slot) { .setPicture($0, $1, $2, Configuration()) }
     }
-
-    // MARK: A batch on a shared camera
-
-    /// Whether a batch takes control of a shared camera.
-    /// - Throws: where the session may only watch, and the batch is more than a wish.
-    func takesControl(_ batch: Configuration, _ slot: Slot<Session>) throws(Refusal) -> Bool {
-        let look = state.look(at: slot)
-        let isSharer = state.sessions[slot].waits?.isSharing == true
-        if isSharer || state.policy.shares && look.watches, batch.isWish {
-            if state.sessions[slot].has.contains(.recording) { throw .wishWhileRecording }
-            return false
-        }
-        guard isSharer, state.policy.contention.sharing == .all, !look.watches,
-            look.limits.access.contains(.configure), batch.ordered.contains(where: \.key.isOfTheCameraAlone)
-        else { throw mayNot("configure", .configure, of: slot) }
-        return true
-    }
-
-    /// Refuses a batch that would take something from another session's recording on the camera.
-    func spareRecordings(_ batch: Configuration, after wanted: Configuration, of slot: Slot<Session>, takesControl: Bool)
-        throws(Refusal)
-    {
-        let camera = state.sessions[slot].camera
-        guard let holder = state.cameras[camera].tenancy.holder, takesControl || holder == slot else { return }
-        var other: Slot<Session>?
-        if takesControl, !state.policy.contention.sharers.contains(.record),
-            state.sessions[holder].has.contains(.recording)
-        {
-            other = holder
-        } else if state.policy.contention.serve == .holder, batch.ordered.contains(where: \.key.isWish),
-            changesFormat(wanted, of: camera)
-        {
-            other = recorder(on: camera, but: slot)
-        }
-        guard let other else { return }
-        let (app, user) = (state.id(state.app(of: other)), state.id(state.app(of: slot)).user)
-        throw .recordingOfAnother(app.user == user ? .app(app.name) : .anotherUsersApp)
-    }
-
-    private func changesFormat(_ wanted: Configuration, of camera: Slot<Camera>) -> Bool {
-        let (check, inForce) = (check(camera), state.cameraSettings[camera].inForce)
-        guard let wish = check.formatAndRate(wanted), let present = check.format(inForce[.activeFormat]),
-            case .number(let rate)? = inForce[.frameRate]
-        else { return true }
-        return wish.format != present || abs(wish.frameRate / rate - 1) > ConfigurationCheck.roundingShare
-    }
-
-    /// Refuses a wish that says `exact`, and would not be the session's picture.
-    func demandExactly(_ batch: Configuration, after wanted: Configuration, of slot: Slot<Session>) throws(Refusal) {
-        let camera = state.sessions[slot].camera
-        guard batch[.formatMatch] == .text("exact"), state.sessions[slot].waits?.isSharing == true,
-            let holder = state.cameras[camera].tenancy.holder, let wish = check(camera).formatAndRate(wanted)
-        else { return }
-        var after = self
-        after.state.sessionSettings[slot].wanted = wanted
-        var inForce = state.cameraSettings[camera].inForce
-        if mayChangeFormat(of: camera) { inForce.merge(after.servedWish(of: holder)) }
-        inForce.merge(after.picture(of: slot, in: inForce))
-        let format = check(camera).format(inForce[.activeFormat])
-        guard case .number(let rate)? = inForce[.frameRate], let format else { return }
-        if format == wish.format, abs(rate / wish.frameRate - 1) <= ConfigurationCheck.roundingShare { return }
-        throw .notServed("\(format.pixelFormat) \(format.width)x\(format.height) at \(rate.shortDescription) frames a second")
-    }
-}
-
-extension Configuration {
-    /// A session's wish, and nothing else.
-    var isWish: Bool {
-        ordered.contains(where: \.key.isWish) && ordered.allSatisfy { $0.key.isWish || $0.key == .formatMatch }
-    }
-}
-
-extension ConfigurationKey {
-    /// Set on the camera, and no part of a wish: a picture of one's own does not serve it.
-    var isOfTheCameraAlone: Bool { !isWish && !isOfTheSession && !governsItsBatch }
 }

@@ -32,7 +32,9 @@ extension Arbiter {
         let session = state.sessions[slot]
         guard !session.has.contains(.recording) else { throw .recordsAlready(session.ledger.recording ?? 0) }
         // A sharer records without sound.
-        if session.has.contains(.audio), session.waits == nil, !session.has.contains(.microphone) { throw .noMicrophone }
+        if session.has.contains(.audio), session.waits == nil, !session.has.contains(.microphone) {
+            throw .noMicrophone
+        }
         let findsObjects = !state.cameraSettings[session.camera].capabilities.availableMetadataObjectTypes.isEmpty
         if !findsObjects, options.metadata.contains(where: { $0.type == .objects }) {
             throw .findsNoObjects(state.cameraNames[session.camera])

@@ -129,7 +129,8 @@ extension Configuration {
         if isEmpty { return self }
         var lasting = self
         for key in [
-            ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .formatMatch, .sharingMode, .captureMode,
+            ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .formatMatch, .sharingMode,
+            .captureMode,
         ] {
             lasting[key] = nil
         }

@@ -8,6 +8,10 @@ struct Observation: Sendable {
     /// In the order of ids.
     let asking: [(session: SessionID, facts: Facts)]
     let tenancies: [Tenure]
+    /// Of each session that shares a camera with its holder.
+    private let sharers: [SessionID: Access]
+    /// The formats that cameras have for another session's wish.
+    private let served: [Configuration?]
 
     struct Tenure: Sendable {
         let camera: CameraID
@@ -39,11 +43,20 @@ struct Observation: Sendable {
                 minHoldUntil: held.minHoldUntil, contest: contest,
                 wanted: held.contest.map { state.id(state.sessions[$0.beneficiary].camera) })
         }
+        served = state.cameraOrder.map { state.cameraSettings[$0].served }
+        let running = state.requesting.compactMap { slot -> (SessionID, Access)? in
+            guard case .running(let access) = state.sessions[slot].shown,
+                state.sessions[slot].waits?.isSharing == true
+            else { return nil }
+            return (state.id(slot), access)
+        }
+        sharers = Dictionary(uniqueKeysWithValues: running)
     }
 
-    /// The result of a decision: who has which camera, who is to have it next, and how many ask.
+    /// The result of a decision: who has which camera, who is to have it next, how many ask, what those that share may do,
+    /// and whose wish a camera serves.
     var picture: [[AnyHashable]] {
-        tenancies.map { [$0.camera, $0.session, $0.contest, $0.wanted] } + [[asking.count]]
+        tenancies.map { [$0.camera, $0.session, $0.contest, $0.wanted] } + [[asking.count], [sharers], [served]]
     }
 
     func tenure(of camera: CameraID) -> Tenure? { tenancies.first { $0.camera == camera } }

@@ -201,13 +201,20 @@ extension Policy {
 
     private var camerasTouch: Bool { cameras.contains { !$0.conflicts.isEmpty } || canDecide(.budget) }
 
+    /// Every session has a place on every camera, beside whoever controls it.
+    private var everybodyShares: Bool {
+        contention.sharing != .none && contention.shareWith == .everyone && !camerasTouch
+    }
+
     private var holdersCanLose: Bool {
-        ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
+        if everybodyShares, contention.loser == .interrupt { return rankRules.contains { $0.lease != nil } }
+        return ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
             || rankRules.contains { $0.lease != nil }
     }
 
     /// Where the newest bid is the strongest, no start loses.
     private var newcomersCanLose: Bool {
+        if everybodyShares, contention.newcomer == .queue { return false }
         if ranks.count > 1 || sendsAway { return true }
         return contention.order.first.map { $0 != .newest } ?? (contention.tie == .holder)
     }

@@ -45,13 +45,24 @@ package struct EffectDescription {
         for entry in reason.wire.entries { add(entry.key, entry.value) }
     }
 
+    private mutating func add(_ refusal: Refusal) {
+        add("error", .string(refusal.error.kind.rawValue))
+        add("message", .string(refusal.error.message))
+        add("rule", .string(refusal.rule))
+    }
+
+    private mutating func add(_ event: SessionEvent, _ sequence: UInt64) {
+        add("sequence", .uint64(sequence))
+        add("notice", .string(event.wireName))
+        // The arguments of the signal by their names, without sequence and decision.
+        event.described.forEachValue(of: event) { name, value in add(name, value) }
+    }
+
     fileprivate init(_ effect: Effect) {
         switch effect {
         case .refused(let refusal):
             self.init(.refused)
-            add("error", .string(refusal.error.kind.rawValue))
-            add("message", .string(refusal.error.message))
-            add("rule", .string(refusal.rule))
+            add(refusal)
         case .answered(let id):
             self.init(.answered)
             add("id", .uint64(id))
@@ -102,10 +113,7 @@ package struct EffectDescription {
             self.init(.notify)
             add("client", client.wireValue)
             add("session", session.wireValue)
-            add("sequence", .uint64(sequence))
-            add("notice", .string(event.wireName))
-            // The arguments of the signal by their names, without sequence and decision.
-            event.described.forEachValue(of: event) { name, value in add(name, value) }
+            add(event, sequence)
         case .announce(let news): self.init(news)
         }
     }

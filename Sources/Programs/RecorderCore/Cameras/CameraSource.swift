@@ -164,7 +164,13 @@ package struct DetectedObject: Hashable, Sendable {
 
     package struct Box: Hashable, Sendable {
         package var x, y, width, height: Double
+
+        package init(x: Double, y: Double, width: Double, height: Double) {
+            (self.x, self.y, self.width, self.height) = (x, y, width, height)
+        }
     }
+
+    package init(type: String, id: Int, box: Box) { (self.type, self.id, self.box) = (type, id, box) }
 }
 
 /// The part of a sensor that a format reads, and the crop around the middle that a zoom leaves of it.

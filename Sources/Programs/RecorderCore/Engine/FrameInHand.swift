@@ -115,7 +115,7 @@ extension SensorWindow.Crop {
 
 extension DetectedObject {
     /// Where the object lies in the middle part of the picture; `nil` where it lies beside it.
-    func inside(_ part: SensorWindow.Crop, of layout: PictureLayout) -> DetectedObject? {
+    package func inside(_ part: SensorWindow.Crop, of layout: PictureLayout) -> DetectedObject? {
         let (x, width) = Self.inside(box.x, box.width, part.x, part.width, of: layout.width)
         let (y, height) = Self.inside(box.y, box.height, part.y, part.height, of: layout.height)
         guard width > 0, height > 0 else { return nil }

@@ -16,14 +16,14 @@ package struct SessionPicture: Hashable, Sendable {
     package init?(_ wanted: Configuration, on camera: CameraCapabilities) throws(BrokerError) {
         if wanted.isEmpty { return nil }
         for (key, _) in wanted.ordered where key != .activeFormat && key != .frameRate {
-            throw Self.refusal("\(key.rawValue) is no part of a picture; it takes activeFormat and frameRate.")
+            throw Self.refusal("\(key.rawValue) is not a part of a picture, which takes activeFormat and frameRate.")
         }
         guard let name = wanted[.activeFormat] else {
             throw Self.refusal("A picture has no activeFormat; it takes activeFormat and frameRate, or nothing at all.")
         }
         guard let format = ConfigurationCheck(capabilities: camera).format(name) else {
-            let asked = if case .text(let text) = name { text.quotedShort } else { "no text" }
-            throw Self.refusal("activeFormat is \(asked), which is no format of \(camera.name).")
+            let asked = if case .text(let text) = name { text.quotedShort } else { "not text" }
+            throw Self.refusal("activeFormat is \(asked), which is not a format of \(camera.name).")
         }
         guard case .number(let rate)? = wanted[.frameRate], rate.isFinite, rate > 0 else {
             throw Self.refusal("A picture has no frameRate; it takes frames a second above 0.")
