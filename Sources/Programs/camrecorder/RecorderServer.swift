@@ -151,7 +151,9 @@ final class RecorderServer: BusConnectionDelegate {
         if serving == nil {
             return refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first.")
         }
-        if let kept, kept.isUndecided, !Self.beforeResume.contains(member) {
+        // Calls behind a `Resume` are carried out behind it, as they are after any other.
+        let isResumed = unanswered.values.contains { $0.member == "Resume" }
+        if let kept, kept.isUndecided, !isResumed, !Self.beforeResume.contains(member) {
             return BrokerError(
                 .staleGrant,
                 "Grant \(kept.grant) outlived its broker: nothing but \(Self.beforeResume.sorted().joined(separator: ", ")) is carried out before Resume."
