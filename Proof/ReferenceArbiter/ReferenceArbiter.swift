@@ -49,7 +49,7 @@ package struct ReferenceArbiter: Sendable {
     @discardableResult package mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
         let before = self
         var occasion = occasion
-        var mayBeRefused = occasion.isStart && policy.contention.newcomer == .refuse
+        var mayBeRefused = occasion.isStart
         // Each look after the first stops, starts or cuts a session; a policy may also go round in circles.
         for _ in 0..<(32 + 16 * world.sessions.count) {
             endBarredSurvivors()
@@ -107,6 +107,7 @@ package struct ReferenceArbiter: Sendable {
     }
 
     private mutating func carryOut(_ round: Round) {
+        let formers = world.cameras.compactMapValues(\.holding)
         var warnings: [CameraID: (app: ReferenceWorld.App?, warning: ReferenceWorld.Warning)] = [:]
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding else { continue }
@@ -115,7 +116,8 @@ package struct ReferenceArbiter: Sendable {
             // A warning is the app's: another session of it has the time that is left, and has to be ready itself.
             if round.isSuccession, var warning = holding.warning, warning.toldUntil != nil {
                 warning.isReady = false
-                warnings[camera] = (world.sessions[holding.session].map(world.app), warning)
+                let app = round.taken[camera] ?? world.sessions[holding.session].map(world.app)
+                warnings[camera] = (app, warning)
             }
             leave(holding.session, recordsOn: round.mayRecordBeside(holding.session))
         }
@@ -141,7 +143,12 @@ package struct ReferenceArbiter: Sendable {
             else {
                 continue
             }
+            let protectedUntil = formers[allocation.bid.camera]?.protectedUntil
             grant(allocation.bid)
+            // A place that is taken by a commit keeps its times.
+            if round.taken[allocation.bid.camera] != nil {
+                world.cameras[allocation.bid.camera]?.holding?.protectedUntil = protectedUntil
+            }
         }
         opening.subtract(left)
         beingCut.formUnion(left)
