@@ -143,11 +143,14 @@ package struct ReferenceArbiter: Sendable {
             else {
                 continue
             }
-            let protectedUntil = formers[allocation.bid.camera]?.protectedUntil
             grant(allocation.bid)
-            // A place that is taken by a commit keeps its times.
             if round.taken[allocation.bid.camera] != nil {
-                world.cameras[allocation.bid.camera]?.holding?.protectedUntil = protectedUntil
+                // No min-hold begins anew, and what is left of one is the taker's as far as its own rank has one.
+                let left = formers[allocation.bid.camera]?.protectedUntil
+                let own = world.cameras[allocation.bid.camera]?.holding?.protectedUntil
+                world.cameras[allocation.bid.camera]?.holding?.protectedUntil = left.flatMap { left in
+                    own.map { min(left, $0) }
+                }
             }
         }
         opening.subtract(left)

@@ -35,10 +35,11 @@ extension Round {
     }
 
     /// A session that lost to a holder may watch, where the policy shares the camera with it, and so may one that does not contend.
-    /// The sessions that ran until now keep their places, of which a camera has a bounded number.
+    /// The sessions that ran until now keep their places, of which a camera has a bounded number. The contract leaves open who gets the
+    /// others: here by their ids.
     mutating func letWatch() {
         var places: [CameraID: Int] = [:]
-        for bid in bids.sorted(by: { (hasRun($0) ? 0 : 1, $0.started) < (hasRun($1) ? 0 : 1, $1.started) }) {
+        for bid in bids.sorted(by: { (hasRun($0) ? 0 : 1, $0.id) < (hasRun($1) ? 0 : 1, $1.id) }) {
             guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
                 let allocation = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
                 isWinning || outcomes[allocation.bid.id] == .has, Self.mayWatch(bid, beside: allocation.bid, policy),
