@@ -51,6 +51,13 @@ extension ReferenceWorld {
         session.watches && policy.contention.shares ? .sharer : .all
     }
 
+    /// The access that its causes leave a session beside a holder.
+    func watching(_ session: Session, _ policy: Policy) -> Access {
+        policy.limits(facts(session, policy)).reduce(most(session, policy).intersection(policy.contention.sharers)) {
+            $0.intersection($1.access)
+        }
+    }
+
     func bids(_ session: Session, _ policy: Policy) -> Bool {
         let left = policy.limits(facts(session, policy)).reduce(most(session, policy)) { $0.intersection($1.access) }
         // A restart of the broker keeps no session from its bid.
@@ -70,7 +77,7 @@ extension ReferenceWorld {
             watches: most != .all, rule: rule,
             strength: [rule.rank] + policy.order(facts, started: started), cools: cools && !rule.isImmediate,
             cost: policy.cost(session), exceeds: session.exceeds,
-            watching: left.intersection(policy.contention.sharers), mayConfigure: left.contains(.configure))
+            watching: watching(session, policy), mayConfigure: left.contains(.configure))
     }
 
     package func strength(of id: SessionID, _ policy: Policy) -> (app: App, strength: [Int])? {
@@ -94,7 +101,7 @@ extension ReferenceArbiter {
         guard let session = world.sessions[id] else { return false }
         guard mayUse(session), world.consent(session, policy.rights) != .denied else { return false }
         let own = rankRule(session)
-        if own.deny || isCrowded(session.camera) { return false }
+        if own.deny { return false }
         let app = world.app(session)
         if own.pauseAfterLease > .zero, world.pauses.contains(where: { $0.app == app && $0.camera == session.camera }) {
             return false
@@ -103,7 +110,7 @@ extension ReferenceArbiter {
         let watches = world.most(session, policy) != .all
         for sibling in siblings.values where sibling.camera == session.camera && !watches {
             if world.most(sibling, policy) != .all { continue }
-            if joins(session) { continue }
+            if mayShare(session, with: sibling) { continue }
             switch policy.contention.sameApp {
             case .newest: break
             case .refuse: return false

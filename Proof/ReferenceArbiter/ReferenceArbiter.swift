@@ -49,7 +49,7 @@ package struct ReferenceArbiter: Sendable {
     @discardableResult package mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
         let before = self
         var occasion = occasion
-        var mayBeRefused = occasion.isStart && policy.contention.newcomer == .refuse
+        var mayBeRefused = occasion.isStart
         // Each look after the first stops, starts or cuts a session; a policy may also go round in circles.
         for _ in 0..<(32 + 16 * world.sessions.count) {
             endBarredSurvivors()
@@ -107,6 +107,7 @@ package struct ReferenceArbiter: Sendable {
     }
 
     private mutating func carryOut(_ round: Round) {
+        let formers = world.cameras.compactMapValues(\.holding)
         var warnings: [CameraID: (app: ReferenceWorld.App?, warning: ReferenceWorld.Warning)] = [:]
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding else { continue }
@@ -115,7 +116,8 @@ package struct ReferenceArbiter: Sendable {
             // A warning is the app's: another session of it has the time that is left, and has to be ready itself.
             if round.isSuccession, var warning = holding.warning, warning.toldUntil != nil {
                 warning.isReady = false
-                warnings[camera] = (world.sessions[holding.session].map(world.app), warning)
+                let app = round.taken[camera] ?? world.sessions[holding.session].map(world.app)
+                warnings[camera] = (app, warning)
             }
             leave(holding.session, recordsOn: round.mayRecordBeside(holding.session))
         }
@@ -142,6 +144,14 @@ package struct ReferenceArbiter: Sendable {
                 continue
             }
             grant(allocation.bid)
+            if round.taken[allocation.bid.camera] != nil {
+                // No min-hold begins anew, and what is left of one is the taker's as far as its own rank has one.
+                let left = formers[allocation.bid.camera]?.protectedUntil
+                let own = world.cameras[allocation.bid.camera]?.holding?.protectedUntil
+                world.cameras[allocation.bid.camera]?.holding?.protectedUntil = left.flatMap { left in
+                    own.map { min(left, $0) }
+                }
+            }
         }
         opening.subtract(left)
         beingCut.formUnion(left)

@@ -9,11 +9,15 @@ struct Round {
     let opening: Set<CameraID>
     let bids: [Bid]
     let contenders: [CameraID: [Bid]]
+    /// The sessions that ran before this moment.
+    let running: Set<SessionID>
     var allocations: [Allocation] = []
     var outcomes: [SessionID: Outcome] = [:]
     var warnings: [CameraID: ReferenceWorld.Warning] = [:]
     /// Only places inside an app, or between watching and control, changed hands: the next look decides the rest.
     var isSuccession = false
+    /// Cameras whose control a commit took, and the takers' apps.
+    var taken: [CameraID: ReferenceWorld.App] = [:]
     /// Whether the last challenger exceeds the budget beside all others.
     var exceeds = false
 
@@ -38,6 +42,7 @@ struct Round {
     init(_ reference: ReferenceArbiter, _ occasion: ReferenceArbiter.Occasion) {
         let (world, policy) = (reference.world, reference.policy)
         (self.world, self.policy, self.occasion, opening) = (world, policy, occasion, reference.opening)
+        running = Set(reference.judgement.sessions.filter { if case .running = $0.value { true } else { false } }.keys)
         let bids = world.sessions.keys.sorted().compactMap { world.bid($0, policy) }
         self.bids = bids
         contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { Self.contenders($0, world, policy) }
@@ -108,6 +113,7 @@ struct Round {
         guard let successor = taker ?? strongest, successor.id != holder.id, !opensAnew(successor, over: holder)
         else { return }
         isSuccession = true
+        if let taker { taken[camera] = taker.app }
         let isReplaced =
             policy.contention.sameApp == .replace && successor.app == holder.app
             && successor.watches == holder.watches && taker == nil

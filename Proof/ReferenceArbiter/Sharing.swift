@@ -35,15 +35,22 @@ extension Round {
     }
 
     /// A session that lost to a holder may watch, where the policy shares the camera with it, and so may one that does not contend.
+    /// The sessions that ran until now keep their places, of which a camera has a bounded number. The contract leaves open who gets the
+    /// others: here by their ids.
     mutating func letWatch() {
-        for bid in bids {
+        var places: [CameraID: Int] = [:]
+        for bid in bids.sorted(by: { (hasRun($0) ? 0 : 1, $0.id) < (hasRun($1) ? 0 : 1, $1.id) }) {
             guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
                 let allocation = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
-                isWinning || outcomes[allocation.bid.id] == .has, Self.mayWatch(bid, beside: allocation.bid, policy)
+                isWinning || outcomes[allocation.bid.id] == .has, Self.mayWatch(bid, beside: allocation.bid, policy),
+                places[bid.camera, default: 0] < Bound.sharersMax
             else { continue }
+            places[bid.camera, default: 0] += 1
             outcomes[bid.id] = .waits(isWinning: isWinning, watches: true)
         }
     }
+
+    private func hasRun(_ bid: Bid) -> Bool { running.contains(bid.id) }
 
     private func isSharer(_ id: SessionID) -> Bool {
         if case .waits(_, watches: true) = outcomes[id] { true } else { false }
@@ -54,11 +61,21 @@ extension Round {
         isSharer(id) && bids.contains { $0.id == id && $0.watching.contains(.record) }
     }
 
+    private func isOneTooMany(_ bid: Bid) -> Bool {
+        guard !isSharer(bid.id),
+            let holder = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera })
+        else { return false }
+        return Self.mayWatch(bid, beside: holder.bid, policy)
+            && bids.count { $0.camera == bid.camera && isSharer($0.id) } >= Bound.sharersMax
+    }
+
     /// A newcomer that loses may not wait, but it may watch: if it asks no more, or if nobody contends with the holder.
     func refuses(_ starter: SessionID) -> Bool {
-        guard policy.contention.newcomer == .refuse, case .waits(isWinning: false, let watches) = outcomes[starter],
+        guard case .waits(isWinning: false, let watches) = outcomes[starter],
             let bid = bids.first(where: { $0.id == starter })
         else { return false }
+        if isOneTooMany(bid) { return true }
+        guard policy.contention.newcomer == .refuse else { return false }
         return !(watches && (bid.watches || policy.contention.givesControlByCommit))
     }
 }
@@ -81,22 +98,11 @@ extension ReferenceArbiter {
         return session.camera == other.camera && Round.mayWatch(bid, beside: other, policy)
     }
 
-    /// The sessions that ask for a camera, and that may all share it one day, are one holder and a bounded number of sharers.
-    func isCrowded(_ camera: CameraID) -> Bool {
-        policy.contention.shares
-            && world.sessions.values.count { $0.started != nil && $0.camera == camera } > Bound.sharersMax
-    }
-
-    /// A start beside a holder that the session may share the camera with contends with nobody.
-    func joins(_ session: ReferenceWorld.Session) -> Bool {
-        guard policy.contention.givesControlByCommit, let holder = world.cameras[session.camera]?.holding?.session,
-            let other = world.bid(holder, policy)
-        else { return false }
-        let left = policy.limits(world.facts(session, policy)).reduce(policy.contention.sharers) {
-            $0.intersection($1.access)
-        }
-        let isOwnUser = world.app(session).id.user == other.app.id.user
-        return !left.isEmpty && (isOwnUser || policy.contention.sharesWithEveryone)
+    /// Where control passes by commits, an app's sessions on one camera are like those of several apps, as far as one may share with
+    /// the other.
+    func mayShare(_ session: ReferenceWorld.Session, with sibling: ReferenceWorld.Session) -> Bool {
+        policy.contention.givesControlByCommit
+            && [session, sibling].contains { world.watching($0, policy) != .none }
     }
 
     func holder(beside id: SessionID) -> SessionID? {

@@ -292,9 +292,8 @@ private struct InvariantCheck {
             settings.asked.isEmpty
         else { return }
         let model = ConfigurationCheck(capabilities: settings.capabilities)
-        guard let own = model.formatAndRate(picture), let whole = model.formatAndRate(settings.inForce) else {
-            return check(false, "2: session \(session.id)'s picture, or its camera's, is in no format of the camera")
-        }
+        // A camera that is plugged in over itself may lack the format of its grant.
+        guard let own = model.formatAndRate(picture), let whole = model.formatAndRate(settings.inForce) else { return }
         check(
             own.format.width <= whole.format.width && own.format.height <= whole.format.height
                 && own.frameRate <= whole.frameRate * (1 + ConfigurationCheck.roundingShare),
