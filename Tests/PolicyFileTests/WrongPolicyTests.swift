@@ -114,7 +114,7 @@ struct WrongPolicyTests {
                 units = []
                 [contention]
                 tie = "newcommer"
-                sharing = "all"
+                sharing = "exclusive"
                 lease = "3min"
                 [access]
                 seat = "yes"
@@ -149,7 +149,7 @@ struct WrongPolicyTests {
                 6:8+13 "unit" in [shell] is "gnome-shell"; it takes the whole name of a service or a scope of systemd's; did you mean "gnome-shell.service"?
                 9:1+5 unknown key "units" in [agent]; did you mean "unit"?
                 11:7+11 "tie" in [contention] is "newcommer"; it takes "newcomer" or "holder"; did you mean "newcomer"?
-                12:11+5 "sharing" in [contention] is "all", which this version does not serve yet; it takes "none" or "read-only"
+                12:11+11 "sharing" in [contention] is "exclusive"; it takes "none", "all" or "read-only"
                 13:1+5 unknown key "lease" in [contention]; it goes into a [[rank]] rule
                 15:8+5 "seat" in [access] is "yes"; it takes true or false
                 16:10+2 a name in "users" in [access] is empty

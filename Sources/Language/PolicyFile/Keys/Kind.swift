@@ -34,22 +34,12 @@ struct Kind<Value: Sendable>: Sendable {
 }
 
 extension Kind where Value: CaseIterable & RawRepresentable<String> & Hashable {
-    /// - Parameter unserved: reserved for a later version: refused where a policy is read.
-    static func choice(_ percent: Int = 100, unserved: [Value] = []) -> Kind {
-        let served = Value.allCases.filter { !unserved.contains($0) }
-        return Kind(
-            takes: codes(served.map(\.rawValue)),
-            read: { reader, key, _ in
-                guard let value = reader.choice(key, Value.self) else { return nil }
-                if unserved.contains(value) {
-                    reader.complain(
-                        key,
-                        "is \"\(value.rawValue)\", which this version does not serve yet; "
-                            + "it takes \(Wording.list(served.map(\.rawValue)))")
-                }
-                return value
-            }, write: { value, _ in TomlText.quoted(value.rawValue) }, repairs: { _, _ in served },
-            random: { $0.chance(percent) ? $0.pick(served) : nil })
+    static func choice(_ percent: Int = 100) -> Kind {
+        Kind(
+            takes: codes(Value.allCases.map(\.rawValue)),
+            read: { reader, key, _ in reader.choice(key, Value.self) },
+            write: { value, _ in TomlText.quoted(value.rawValue) }, repairs: { _, _ in Array(Value.allCases) },
+            random: { $0.chance(percent) ? $0.pick(Array(Value.allCases)) : nil })
     }
 }
 
