@@ -134,7 +134,7 @@ struct WireTests {
             {
                 continue
             }
-            if name == "message", event.wireName != "RuntimeError" { continue }
+            if name == "message" || name == "controller", event.wireName != "RuntimeError" { continue }
             let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: cut) }
             #expect(error?.kind == .invalidArguments)
             #expect(error?.message.contains(name) == true)

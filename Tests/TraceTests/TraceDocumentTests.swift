@@ -59,6 +59,7 @@ struct TraceDocumentTests {
             .detachMicrophone(camera, grant), .startRecording(camera, grant, session, 1),
             .stopRecording(camera, 1, why: .accessLost, reason: reason), .pauseRecording(camera, 1),
             .resumeRecording(camera, 1), .appendMetadata(camera, 1), .setSlate(camera, grant, session, true),
+            .setPicture(camera, grant, session, Configuration([.frameRate: .number(15)])),
             .notify(ClientID(1), session, sequence: 1, .didStopRunning),
             .announce(.camerasChanged), .announce(.holderChanged(camera, app)),
             .announce(.prioritiesChanged(user: 1000)), .announce(.question(question)),
