@@ -110,7 +110,7 @@ extension ReferenceArbiter {
         let watches = world.most(session, policy) != .all
         for sibling in siblings.values where sibling.camera == session.camera && !watches {
             if world.most(sibling, policy) != .all { continue }
-            if mayShare(session, with: sibling) { continue }
+            if mayShare(session) { continue }
             switch policy.contention.sameApp {
             case .newest: break
             case .refuse: return false

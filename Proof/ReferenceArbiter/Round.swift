@@ -116,7 +116,7 @@ struct Round {
         if let taker { taken[camera] = taker.app }
         let isReplaced =
             policy.contention.sameApp == .replace && successor.app == holder.app
-            && successor.watches == holder.watches && taker == nil
+            && successor.watches == holder.watches && !goesOn(holder, beside: successor)
         outcomes[holder.id] = isReplaced ? .replaced : .waits()
         outcomes[successor.id] = .has
         allocations.append(Allocation(kind: .won, bid: successor, exceeds: holder.exceeds))

@@ -98,11 +98,9 @@ extension ReferenceArbiter {
         return session.camera == other.camera && Round.mayWatch(bid, beside: other, policy)
     }
 
-    /// Where control passes by commits, an app's sessions on one camera are like those of several apps, as far as one may share with
-    /// the other.
-    func mayShare(_ session: ReferenceWorld.Session, with sibling: ReferenceWorld.Session) -> Bool {
-        policy.contention.givesControlByCommit
-            && [session, sibling].contains { world.watching($0, policy) != .none }
+    /// Where control passes by commits, `same-app` says nothing of a session that may share with another of its app.
+    func mayShare(_ session: ReferenceWorld.Session) -> Bool {
+        policy.contention.givesControlByCommit && !world.watching(session, policy).isEmpty
     }
 
     func holder(beside id: SessionID) -> SessionID? {
