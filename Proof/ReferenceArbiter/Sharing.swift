@@ -61,21 +61,23 @@ extension Round {
         isSharer(id) && bids.contains { $0.id == id && $0.watching.contains(.record) }
     }
 
+    /// With the start, it or a session that ran has no place any more.
     private func isOneTooMany(_ bid: Bid) -> Bool {
-        guard !isSharer(bid.id),
-            let holder = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera })
+        guard !isSuccession,
+            let holder = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera })?.bid
         else { return false }
-        return Self.mayWatch(bid, beside: holder.bid, policy)
-            && bids.count { $0.camera == bid.camera && isSharer($0.id) } >= Bound.sharersMax
+        return bids.contains { other in
+            other.camera == bid.camera && other.id != holder.id && !isSharer(other.id)
+                && (other.id == bid.id || hasRun(other)) && Self.mayWatch(other, beside: holder, policy)
+        } && bids.count { $0.camera == bid.camera && isSharer($0.id) } >= Bound.sharersMax
     }
 
     /// A newcomer that loses may not wait, but it may watch: if it asks no more, or if nobody contends with the holder.
     func refuses(_ starter: SessionID) -> Bool {
-        guard case .waits(isWinning: false, let watches) = outcomes[starter],
-            let bid = bids.first(where: { $0.id == starter })
-        else { return false }
+        guard let bid = bids.first(where: { $0.id == starter }) else { return false }
         if isOneTooMany(bid) { return true }
-        guard policy.contention.newcomer == .refuse else { return false }
+        guard policy.contention.newcomer == .refuse, case .waits(isWinning: false, let watches) = outcomes[starter]
+        else { return false }
         return !(watches && (bid.watches || policy.contention.givesControlByCommit))
     }
 }
