@@ -66,12 +66,17 @@ planted-bugs:
 
 # Part of `make test`, too; here without bounds on states and memory that policies of your own could meet, and with all that
 # the machine may do in worlds of three clients. Those are cut off by the time where they are too large, and say so.
+# Where control passes by commits, a recorder core that answers nothing is given orders without end: these walks have no last state.
 VERIFY = .build/release/camclient policy verify --max-time $(or $(MINUTES),10)min --max-states 100000000 --max-memory 8G
 verify:
 	@make/packages build
 	$(SWIFT_BUILD) camclient
 	$(VERIFY) policies/*.toml; first=$$?; \
-	$(VERIFY) --everything --clients 2 --cameras 1 policies/*.toml; second=$$?; \
+	second=0; \
+	for policy in policies/*.toml; do \
+		$(VERIFY) --everything --clients 2 --cameras 1 $$policy \
+			|| { [ $$? = 6 ] && grep -q '^sharing *= "all"' $$policy; } || second=1; \
+	done; \
 	for policy in policies/*.toml; do \
 		$(VERIFY) --everything --clients 3 --cameras 1 $$policy || [ $$? = 6 ] || exit 1; \
 	done; \

@@ -154,7 +154,8 @@ extension CaseGenerator {
         } else if isShared, random.chance(25) {
             words += wish()
         }
-        if random.chance(3) { words += settings(valid: false) }
+        // A session's camera has its own place in the line.
+        if random.chance(3) { words += settings(valid: false).filter { !$0.hasPrefix("camera=") } }
         if reestablished || random.chance(4) { words.append("reestablished") }
         sessions.append(Session(name: name, client: client))
         say(words.joined(separator: " "))

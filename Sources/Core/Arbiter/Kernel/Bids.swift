@@ -155,9 +155,7 @@ extension Seating {
             let opponent = sitting(on: camera)?.look ?? strongest(on: camera)
             let isOwn = opponent.map { looks[$0].app == looks[look].app } ?? false
             let isOthers = opponent.map { !isOpenTo(look, beside: $0) } ?? false
-            let own = policy.contention.sharing == .all ? .law(.lastCommit) : policy.sameAppRule
-            let others: Rule = looks[look].watches ? .law(.controlFirst) : .law(.lastCommit)
-            lose(look, to: opponent, isOthers ? .law(.anotherUser) : isOwn ? own : others)
+            lose(look, to: opponent, isOthers ? .law(.anotherUser) : isOwn ? policy.sameAppRule : .law(.controlFirst))
         }
     }
 
@@ -173,7 +171,12 @@ extension Seating {
                 for look in cameras[seat.camera].looks
                 where rulings[look].kind == .waits && looks[look].isSharing == isSharing && places > 0 {
                     rulings[look].watches = mayWatch(look, beside: seat.look)
-                    if rulings[look].watches { places -= 1 }
+                    if !rulings[look].watches { continue }
+                    places -= 1
+                    // As in a round in which it no longer contends.
+                    guard policy.contention.sharing == .all else { continue }
+                    lose(look, to: seat.look, .law(.lastCommit))
+                    rulings[look].watches = true
                 }
             }
         }

@@ -51,8 +51,10 @@ extension Arbiter {
         return served
     }
 
+    /// Empty: a camera that was plugged in over itself lacks the holder's format.
     private func ownFormat(of holder: Slot<Session>, over present: Configuration) -> Configuration {
         let camera = state.sessions[holder].camera
+        if isImpossible(holder, on: camera) { return Configuration() }
         let fitted = fittedConfiguration(of: holder, on: camera).ofTheCamera
         return check(camera).batch(setting: fitted, over: present).keeping(\.isWish)
     }
@@ -89,9 +91,11 @@ extension Arbiter {
         guard goal != state.cameraSettings[camera].served ?? Configuration(), mayChangeFormat(of: camera) else {
             return nil
         }
+        let format = goal.isEmpty ? ownFormat(of: holder, over: soonInForce(on: camera)) : goal
+        if format.isEmpty { return nil }
         state.cameraSettings[camera].served = goal.isEmpty ? nil : goal
         state.timers.append(TimedFact(kind: .formatKept, due: state.now + Bound.formatKept, camera: camera))
-        return goal.isEmpty ? ownFormat(of: holder, over: soonInForce(on: camera)) : goal
+        return format
     }
 
     func mayChangeFormat(of camera: Slot<Camera>) -> Bool {

@@ -58,7 +58,7 @@ extension Arbiter {
             if session.request != nil { try mayStart(slot, on: camera) }
             return switchCamera(slot, to: camera, batch)
         }
-        try demandRoom(for: batch, of: slot)
+        try demandRoom(for: batch, of: slot, takesControl: takesControl)
         let wanted = wantedAfter(batch.wish, of: slot, on: camera)
         if state.policy.shares, session.shown.isRunning {
             try spareRecordings(batch, after: wanted, of: slot, takesControl: takesControl)

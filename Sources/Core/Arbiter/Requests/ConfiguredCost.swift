@@ -27,7 +27,10 @@ extension State {
 extension Arbiter {
     /// Refuses a batch that costs too much: nobody is cut for a configuration. A waiting session is weighed again with
     /// its new cost.
-    mutating func demandRoom(for batch: Configuration, of slot: Slot<Session>) throws(Refusal) {
+    /// - Parameter takesControl: the session becomes the holder, and its camera counts with its wish.
+    mutating func demandRoom(
+        for batch: Configuration, of slot: Slot<Session>, takesControl: Bool
+    ) throws(Refusal) {
         guard let budget = state.policy.budget, state.policy.weighsFormats, state.sessions[slot].request != nil else {
             return
         }
@@ -35,12 +38,12 @@ extension Arbiter {
         let before = state.cost(of: slot)
         let wanted = check(own).merged(batch.wish, into: state.sessionSettings[slot].wanted)
         let after = state.cost(of: slot, wanting: wanted)
-        if after == before { return }
+        if after == before, !takesControl { return }
         let (tenancy, promise) = (state.cameras[own].tenancy, state.cameras[own].promise)
         let counts =
             tenancy.isCapturing && tenancy.holder == slot || promise.map { $0.session == slot && !$0.isDormant } == true
         // Another bid may fit now, or the session itself.
-        guard counts, after > before else { return touch(slot) }
+        guard takesControl || counts && after > before else { return touch(slot) }
         let others = state.cameraOrder.reduce(0) { sum, other in
             other == own || state.cameras[other].tenancy.isLost || state.cameras[other].isStuck
                 ? sum : sum + state.costInUse(of: other)
