@@ -175,7 +175,7 @@ extension Seating {
                     places -= 1
                     // As in a round in which it no longer contends.
                     guard policy.contention.sharing == .all else { continue }
-                    lose(look, to: seat.look, .law(.lastCommit))
+                    lose(look, to: seat.look, .law(looks[look].watches ? .controlFirst : .lastCommit))
                     rulings[look].watches = true
                 }
             }

@@ -35,15 +35,15 @@ extension Arbiter {
             return
         }
         let own = state.sessions[slot].camera
-        let before = state.cost(of: slot)
+        let before = takesControl ? state.costInUse(of: own) : state.cost(of: slot)
         let wanted = check(own).merged(batch.wish, into: state.sessionSettings[slot].wanted)
         let after = state.cost(of: slot, wanting: wanted)
-        if after == before, !takesControl { return }
+        if after == before { return }
         let (tenancy, promise) = (state.cameras[own].tenancy, state.cameras[own].promise)
         let counts =
             tenancy.isCapturing && tenancy.holder == slot || promise.map { $0.session == slot && !$0.isDormant } == true
         // Another bid may fit now, or the session itself.
-        guard takesControl || counts && after > before else { return touch(slot) }
+        guard takesControl || counts, after > before else { return touch(slot) }
         let others = state.cameraOrder.reduce(0) { sum, other in
             other == own || state.cameras[other].tenancy.isLost || state.cameras[other].isStuck
                 ? sum : sum + state.costInUse(of: other)
