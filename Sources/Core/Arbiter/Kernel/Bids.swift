@@ -165,20 +165,26 @@ extension Seating {
         for seat in seats where seat.counts {
             let ruling = rulings[seat.look].kind
             guard ruling == .holds || ruling == .gets else { continue }
+            let looks = cameras[seat.camera].looks
             var places = Bound.sharersMax
-            // A session that shares already keeps its place.
-            for isSharing in [true, false] {
-                for look in cameras[seat.camera].looks
-                where rulings[look].kind == .waits && looks[look].isSharing == isSharing && places > 0 {
-                    rulings[look].watches = mayWatch(look, beside: seat.look)
-                    if !rulings[look].watches { continue }
-                    places -= 1
-                    // As in a round in which it no longer contends.
-                    guard policy.contention.sharing == .all else { continue }
-                    lose(look, to: seat.look, .law(looks[look].watches ? .controlFirst : .lastCommit))
-                    rulings[look].watches = true
-                }
+            if looks.count <= places {
+                seatSharers(looks, beside: seat.look, &places)
+                continue
             }
+            // A session that shares already keeps its place.
+            seatSharers(looks.filter { self.looks[$0].isSharing }, beside: seat.look, &places)
+            seatSharers(looks.filter { !self.looks[$0].isSharing }, beside: seat.look, &places)
+        }
+    }
+
+    private mutating func seatSharers(_ waiting: some Sequence<Int>, beside holder: Int, _ places: inout Int) {
+        for look in waiting where rulings[look].kind == .waits && places > 0 && mayWatch(look, beside: holder) {
+            places -= 1
+            // As in a round in which it no longer contends.
+            if policy.contention.sharing == .all {
+                lose(look, to: holder, .law(looks[look].watches ? .controlFirst : .lastCommit))
+            }
+            rulings[look].watches = true
         }
     }
 

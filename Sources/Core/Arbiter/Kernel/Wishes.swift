@@ -18,7 +18,7 @@ extension Arbiter {
         var (best, rate) = (own, own.frameRate)
         for other in state.requests(on: camera) where other != holder && state.sessions[other].shown.isRunning {
             let wanted = state.sessionSettings[other].wanted
-            guard wanted.ordered.contains(where: \.key.isWish), let wish = check.formatAndRate(wanted),
+            guard wanted.statesWish, let wish = check.formatAndRate(wanted),
                 !isDear(wish.format, wish.frameRate)
             else { continue }
             let (pixels, most) = (wish.format.width * wish.format.height, best.format.width * best.format.height)
@@ -87,6 +87,7 @@ extension Arbiter {
 
     private mutating func takeNewFormat(of holder: Slot<Session>) -> Configuration? {
         let camera = state.sessions[holder].camera
+        if state.policy.contention.serve == .holder, state.cameraSettings[camera].served == nil { return nil }
         let goal = servedWish(of: holder)
         guard goal != state.cameraSettings[camera].served ?? Configuration(), mayChangeFormat(of: camera) else {
             return nil
@@ -112,6 +113,8 @@ extension Arbiter {
     /// Orders the picture for the format that the camera has next: the recorder core takes both between two frames.
     /// - Returns: whether the session has another picture from now on.
     mutating func setPicture(of slot: Slot<Session>) -> Bool {
+        // Most sessions state no wish, and every round asks.
+        if state.sessionSettings[slot].picture == nil, !state.sessionSettings[slot].wanted.statesWish { return false }
         let picture = picture(of: slot, in: soonInForce(on: state.sessions[slot].camera))
         guard picture != state.sessionSettings[slot].picture ?? Configuration() else { return false }
         state.sessionSettings[slot].picture = picture.isEmpty ? nil : picture
@@ -122,7 +125,7 @@ extension Arbiter {
     /// Empty: the camera's own.
     func picture(of slot: Slot<Session>, in inForce: Configuration) -> Configuration {
         let (check, wanted) = (check(state.sessions[slot].camera), state.sessionSettings[slot].wanted)
-        guard state.policy.shares, wanted.ordered.contains(where: \.key.isWish), let wish = check.formatAndRate(wanted),
+        guard state.policy.shares, wanted.statesWish, let wish = check.formatAndRate(wanted),
             inForce[.activeFormat] != nil, let present = check.format(inForce[.activeFormat]),
             case .number(let most)? = inForce[.frameRate]
         else { return Configuration() }

@@ -68,9 +68,12 @@ extension Arbiter {
 }
 
 extension Configuration {
+    /// A key of a wish is among the configuration's.
+    var statesWish: Bool { !isEmpty && ordered.contains(where: \.key.isWish) }
+
     /// A session's wish, and nothing else.
     var isWish: Bool {
-        ordered.contains(where: \.key.isWish) && ordered.allSatisfy { $0.key.isWish || $0.key == .formatMatch }
+        statesWish && ordered.allSatisfy { $0.key.isWish || $0.key == .formatMatch }
     }
 }
 
