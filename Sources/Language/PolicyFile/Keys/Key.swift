@@ -58,8 +58,9 @@ package struct Key<Owner: Sendable>: Sendable {
 package enum WalkedAs: Sendable {
     /// Walked events make it matter, and its decisions are walked.
     case walked
-    /// It decides when something happens outside of the core. Worlds let that happen at any time, so that a verdict
-    /// covers every value of it, and two values of it are walked alike.
+    /// It decides when something happens outside of the core, or which picture a session gets. Worlds let the first
+    /// happen at any time, and no access depends on the second, so that a verdict covers every value of it, and two
+    /// values of it are walked alike.
     case left
     /// No walk reads it: each verdict about a policy with the key names it.
     case unwalked

@@ -113,7 +113,7 @@ package enum PolicyKeys {
             "`read-only`: a session that loses the camera to another goes on beside it; `all`: and whoever commits last controls"
         ),
         Key("share-with", \.shareWith, .choice(40), .walked, "whose sessions watch, where cameras are shared"),
-        Key("serve", \.serve, .choice(60), .unwalked, "whose wish a shared camera's format serves"),
+        Key("serve", \.serve, .choice(60), .left, "whose wish a shared camera's format serves"),
         Key("sharers", \.sharers, .sharers, .walked, "what sharers may do, at most, beside the holder"),
         Key("re-decide", \.reDecide, .choice(70), .walked, "when bids are compared anew"),
         Key(

@@ -51,7 +51,7 @@ struct FrameInHand {
             {
                 throw BrokerError(.outOfResources, "A frame could not be scaled: \(error.description).")
             }
-            // What was cut from the middle may have lost the mark's ends.
+            // A cut from the middle may have lost the mark's ends.
             if source.isMarked { mark.draw(into: first, layout: other) }
         }
         for memories in wanted.values {

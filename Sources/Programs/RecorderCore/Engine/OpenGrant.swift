@@ -75,7 +75,7 @@ final class OpenGrant {
 
     func layout(of session: SessionID) -> PictureLayout { pictures[session]?.layout ?? layout }
 
-    /// What a session sees is what the camera gives, frame by frame.
+    /// The session sees the camera's own pictures, frame by frame.
     func hasCamerasPicture(_ session: SessionID) -> Bool {
         guard let picture = pictures[session] else { return true }
         return picture.layout == layout && !isSlower(picture)

@@ -99,7 +99,7 @@ package final class LeftWriters: Sendable {
         processes.withLock { $0.append(Process(descriptor: descriptor, since: since)) }
     }
 
-    /// Those that are still there, though they were let go by then.
+    /// Processes that are still there, though they were let go by then.
     func count(letGoBefore limit: Int64) -> Int {
         processes.withLock { processes in
             processes.removeAll { process in
