@@ -2,7 +2,7 @@ import ArbiterProtocol
 import PolicyFile
 import Workbench
 
-/// What sessions do on a camera that they share: they state wishes, take control, record and take photos beside each other.
+/// Turns of sessions on a camera that they share: they state wishes, take control, record and take photos beside each other.
 extension CaseGenerator {
     var isShared: Bool { policy.map { $0.contention.sharing != .none } ?? false }
 
