@@ -59,6 +59,8 @@ extension Arbiter {
         guard state.policy.contention.strongestMayExceed else { return false }
         let own = state.look(at: slot)
         return state.cameraOrder.allSatisfy { camera in
+            // The session is the holder of its own camera, or becomes it.
+            if camera == own.camera { return true }
             guard let session = state.cameras[camera].tenancy.holder ?? state.cameras[camera].promise?.session else {
                 return true
             }
