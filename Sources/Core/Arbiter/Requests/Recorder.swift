@@ -107,8 +107,11 @@ extension Arbiter {
 
     /// Takes the whole batch back, and none before or after it.
     private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String) {
+        guard let answered = takeAnswered(camera) else { return }
+        // Pictures were ordered for the format that does not come.
+        if state.policy.shares { notes.touch(camera) }
         // A format for another session's wish is none of the holder's own settings.
-        guard let answered = takeAnswered(camera), answered.by != .sharer else { return }
+        guard answered.by != .sharer else { return }
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
         let confirmed = state.sessionSettings[asker].confirmed
         let wanted = state.sessionSettings[asker].wanted
