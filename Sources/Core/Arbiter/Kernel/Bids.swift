@@ -195,6 +195,6 @@ extension Seating {
     }
 
     private func isOpenTo(_ look: Int, beside holder: Int) -> Bool {
-        policy.contention.shareWith == .everyone || looks[look].user == looks[holder].user
+        policy.contention.isOpen(to: looks[look].user, besideUser: looks[holder].user)
     }
 }

@@ -149,19 +149,17 @@ extension Arbiter {
             // warned.
             if contest != nil { notes.touch(seating.looks[look].camera) }
         }
-        // Another policy may have ended the sharing.
-        defer {
-            if state.policy.shares || notes.occasion.isReload {
-                for stage in seating.cameras { serveWishes(on: stage.slot) }
+        if state.policy.shares {
+            // Only now is there something to watch.
+            for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
+                tell(seating, look)
             }
+            for stage in seating.cameras { tellSharers(on: stage.slot) }
         }
-        // Without sharing nobody watches.
-        guard state.policy.shares else { return }
-        // Only now is there something to watch.
-        for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
-            tell(seating, look)
+        // Another policy may have ended the sharing.
+        if state.policy.shares || notes.occasion.isReload {
+            for stage in seating.cameras { serveWishes(on: stage.slot) }
         }
-        for stage in seating.cameras { tellSharers(on: stage.slot) }
     }
 
     /// Winners that wait for a cut or a device: they receive nothing yet.

@@ -105,7 +105,7 @@ extension Arbiter {
     }
 
     /// An app's name for clients of the same user; for all others "another user's app".
-    private func name(_ app: AppRef?, for look: Look) -> Interrupter? {
+    func name(_ app: AppRef?, for look: Look) -> Interrupter? {
         guard let app, state.isThere(app) else { return nil }
         let id = state.id(app)
         return id.user == look.user ? .app(id.name) : .anotherUsersApp

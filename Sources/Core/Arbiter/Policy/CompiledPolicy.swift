@@ -201,3 +201,8 @@ package struct StrengthReads: Sendable {
         }
     }
 }
+
+extension Contention {
+    /// Whether sessions of a user may share the camera of a holder.
+    func isOpen(to user: UInt32, besideUser holder: UInt32) -> Bool { shareWith == .everyone || user == holder }
+}

@@ -36,8 +36,7 @@ extension Arbiter {
             other = recorder(on: camera, but: slot)
         }
         guard let other else { return }
-        let (app, user) = (state.id(state.app(of: other)), state.id(state.app(of: slot)).user)
-        throw .recordingOfAnother(app.user == user ? .app(app.name) : .anotherUsersApp)
+        throw .recordingOfAnother(name(state.app(of: other), for: state.look(at: slot)) ?? .anotherUsersApp)
     }
 
     private func changesFormat(_ wanted: Configuration, of camera: Slot<Camera>) -> Bool {

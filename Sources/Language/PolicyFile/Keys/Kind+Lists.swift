@@ -22,36 +22,34 @@ extension Kind<[Mode.Setter]> {
 }
 
 extension Kind<Access> {
-    static let access = Kind(
-        takes: "any of \(codes(Access.rights.map(\.name)))",
-        read: { reader, key, _ in
-            reader.choices(key, Access.rights.map { ($0.name, $0.right) })?.reduce(.none) { $0.union($1) }
-        }, write: { access, _ in TomlText.list(Access.rights.filter { access.contains($0.right) }.map(\.name)) },
-        repairs: { access, _ in
-            [.preview, .photo, .record, .configure].map { access.symmetricDifference($0) }
-        },
-        // None and all more often, as in most rules.
-        random: { random in
-            if random.chance(25) { return Access.none }
-            if random.chance(15) { return .all }
-            return Access.rights.reduce(.none) { random.chance(50) ? $0.union($1.right) : $0 }
-        })
-}
+    // None and all more often, as in most rules.
+    static let access = any(of: Access.rights) { random in
+        if random.chance(25) { return Access.none }
+        if random.chance(15) { return .all }
+        return Access.rights.reduce(.none) { random.chance(50) ? $0.union($1.right) : $0 }
+    }
 
-extension Kind<Access> {
     private static let sharersRights = Access.rights.filter { $0.right != .configure }
 
     /// Control is one session's: a sharer gets it by the policy's `sharing`.
-    static let sharers = Kind(
-        takes: "any of \(codes(sharersRights.map(\.name)))",
-        read: { reader, key, _ in
-            reader.choices(key, sharersRights.map { ($0.name, $0.right) })?.reduce(.none) { $0.union($1) }
-        }, write: access.write,
-        repairs: { sharers, _ in sharersRights.map { sharers.symmetricDifference($0.right) }.filter { !$0.isEmpty } },
-        random: { random in
-            let some = sharersRights.reduce(Access.none) { random.chance(60) ? $0.union($1.right) : $0 }
-            return some.isEmpty ? .sharer : some
-        })
+    static let sharers = any(of: sharersRights, orNone: false) { random in
+        let some = sharersRights.reduce(Access.none) { random.chance(60) ? $0.union($1.right) : $0 }
+        return some.isEmpty ? .sharer : some
+    }
+
+    private static func any(
+        of rights: [(name: String, right: Access)], orNone: Bool = true,
+        random: @escaping @Sendable (inout SeededRandom) -> Access
+    ) -> Kind {
+        Kind(
+            takes: "any of \(codes(rights.map(\.name)))",
+            read: { reader, key, _ in
+                reader.choices(key, rights.map { ($0.name, $0.right) })?.reduce(.none) { $0.union($1) }
+            }, write: { access, _ in TomlText.list(rights.filter { access.contains($0.right) }.map(\.name)) },
+            repairs: { access, _ in
+                rights.map { access.symmetricDifference($0.right) }.filter { orNone || !$0.isEmpty }
+            }, random: random)
+    }
 }
 
 extension Kind<Cause> {
