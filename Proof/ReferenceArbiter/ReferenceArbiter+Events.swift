@@ -149,6 +149,7 @@ extension ReferenceArbiter {
             world.sessions[id]?.hasMicrophone = true
         case .startRecording(let id, let options):
             guard let session = world.sessions[id], mayRecord(id), !judgement.recording.contains(id),
+                recordings(on: session.camera) < Bound.recordingsMax,
                 // A sharer's recording has no sound.
                 session.hasMicrophone || !session.usesAudio || isSharer(id),
                 world.cameras[session.camera]?.findsObjects == true

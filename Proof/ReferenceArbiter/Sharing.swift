@@ -116,6 +116,10 @@ extension ReferenceArbiter {
         return world.bid(holder, policy).map { !$0.watching.contains(.record) } ?? true
     }
 
+    func recordings(on camera: CameraID) -> Int {
+        judgement.recording.count { world.sessions[$0]?.camera == camera }
+    }
+
     /// Whether another session on its camera records: no batch is refused for another's recording without one.
     package func isRecording(beside id: SessionID) -> Bool {
         judgement.recording.contains { $0 != id && world.sessions[$0]?.camera == world.sessions[id]?.camera }

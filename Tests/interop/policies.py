@@ -1,5 +1,5 @@
 """Policy files from outside: drop-ins, what is in force, what is said of them, and what wrong ones do to a broker and a terminal."""
-import re
+import re, tomllib
 
 from camclient import camclient, status, told, told_lines
 from harness import ROOT, Daemon, Folder, claim, wait_until
@@ -122,3 +122,12 @@ def loop():
         path.write_text(UNFAIR.replace('rank = "weak"', 'rank = "strong"').replace(', "weak"]', "]"))
         assert "looked for loops in" in camclient(None, "policy", "verify", path).stdout
     return f"{len(said['repairs'])} repairs"
+
+
+@claim("android-16 ranks apps as android does: by the same attributes with the same values, in the same order, with the same sources")
+def android_twice():
+    one, other = (tomllib.loads((ROOT / "policies" / f"{name}.toml").read_text()) for name in ("android", "android-16"))
+    assert len(one["attribute"]) == 2, one["attribute"]
+    for key in ("sources", "attribute"):
+        assert one[key] == other[key], (key, one[key], other[key])
+    assert one["contention"]["order"] == other["contention"]["order"]

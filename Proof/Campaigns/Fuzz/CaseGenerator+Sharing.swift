@@ -88,11 +88,13 @@ extension CaseGenerator {
         connect()
         guard let client = clients.last?.name else { return }
         let (camera, watches) = (camera(), random.chance(50) ? " sharingMode=sharedReadOnly" : "")
+        let records = random.chance(50)
         for _ in 0..<(Bound.sharersMax + 2) {
             let name = freshName("s")
             sessions.append(Session(name: name, client: client))
             say("session \(name) of \(client) camera=\(camera)\(watches)")
             say("start \(name)")
+            if records { say("record \(name)") }
         }
     }
 }

@@ -92,11 +92,13 @@ private struct InvariantCheck {
         }
     }
 
-    /// A camera has a bounded number of sharers.
+    /// A camera has a bounded number of sharers, and of recordings.
     private func checkSharers() {
         for slot in state.cameraOrder {
             let sharers = state.requests(on: slot).count { state.sessions[$0].waits?.isSharing == true }
             check(sharers <= Bound.sharersMax, "2: \(name(slot)) has \(sharers) sharers")
+            let recordings = state.requests(on: slot).count { state.sessions[$0].has.contains(.recording) }
+            check(recordings <= Bound.recordingsMax, "2: \(name(slot)) makes \(recordings) recordings")
         }
     }
 

@@ -52,6 +52,13 @@ public enum Bound {
     /// The time for which a shared camera keeps a format that it took for a sharer's wish: a change of format costs every
     /// session on it some frames, and nobody sees more than one in two seconds as a picture.
     public static let formatKept = Duration.seconds(2)
+    /// Recordings of one camera at a time. Each takes four of the tasks of its recorder core's unit at most (its thread,
+    /// two of its encoder's, and the process that writes its file): eight of them have half of the 64 that there are
+    /// (`TasksMax` of camrecorder@.service).
+    public static let recordingsMax = 8
+    /// Batches that a camera's recorder core has not answered: more than come while it changes its format, which takes
+    /// long. Each order of a session's picture goes over all of them.
+    public static let batchesMax = 256
     /// Rules, cameras and ranks of a policy.
     public static let rulesMax = 256
     public static let camerasMax = 64

@@ -25,28 +25,58 @@ extension ConfigurationKey {
         }
     }
 
-    public var kind: Kind {
+    /// Whom a value is for, and how long it counts.
+    private enum Subject {
+        /// The batch alone: it is not remembered.
+        case batch
+        /// A session, whatever camera it has.
+        case session
+        /// A session, too, and never set in the recorder core.
+        case broker
+        /// The format and the rate of the camera, or of a session's own picture on a shared camera.
+        case format
+        case zoom
+        /// A ramp, which ends by itself and is not restored.
+        case ramp
+        /// The camera itself, where its capabilities list the key: cameras differ.
+        case control
+        /// Reported by the camera, and never set.
+        case report
+        /// Reported, and old by the time of its notice.
+        case passing
+    }
+
+    /// The table of the keys: all that follows from whom a key is for is read here.
+    private var row: (subject: Subject, kind: Kind) {
         switch self {
-        case .camera, .sessionPreset, .activeFormat, .whenBusy, .formatMatch, .sharingMode, .captureMode: .text
+        case .camera, .whenBusy, .formatMatch: (.batch, .text)
+        case .usesAudio: (.session, .flag)
+        case .sharingMode, .captureMode: (.broker, .text)
+        case .sessionPreset, .activeFormat: (.format, .text)
+        case .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration: (.format, .number)
+        case .videoZoomFactor: (.zoom, .number)
+        case .videoZoomRampRate: (.ramp, .number)
+        case .cancelVideoZoomRamp: (.ramp, .flag)
         case .focusMode, .exposureMode, .isoMode, .gainMode, .whiteBalanceMode, .preferredVideoStabilizationMode,
-            .activeVideoStabilizationMode, .torchMode, .flashMode, .videoOrientation:
-            .text
-        case .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration, .videoZoomFactor,
-            .videoZoomRampRate:
-            .number
-        case .exposureDuration, .iso, .whiteBalanceTemperature: .number
-        case .usesAudio, .cancelVideoZoomRamp, .smoothAutofocus, .automaticallyAdjustsVideoHDREnabled, .videoHDREnabled,
+            .torchMode, .flashMode, .videoOrientation:
+            (.control, .text)
+        case .exposureDuration, .iso, .whiteBalanceTemperature: (.control, .number)
+        case .smoothAutofocus, .automaticallyAdjustsVideoHDREnabled, .videoHDREnabled,
             .highResolutionStillImageOutputEnabled, .stillImageStabilization, .lensStabilizationDuringBracket,
-            .videoMirrored, .videoFlipped, .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance:
-            .flag
-        case .pipelineRebuilds: .count
+            .videoMirrored, .videoFlipped:
+            (.control, .flag)
         case .lensPosition, .exposureTargetBias, .gain, .torchLevel, .brightness, .contrast, .saturation, .hue,
             .sharpness:
-            .level
-        case .focusPointOfInterest, .exposurePointOfInterest: .point
-        case .whiteBalanceGains: .gains
+            (.control, .level)
+        case .focusPointOfInterest, .exposurePointOfInterest: (.control, .point)
+        case .whiteBalanceGains: (.control, .gains)
+        case .activeVideoStabilizationMode: (.report, .text)
+        case .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance: (.passing, .flag)
+        case .pipelineRebuilds: (.passing, .count)
         }
     }
+
+    public var kind: Kind { row.kind }
 
     /// The only words of a key, where there is such a list.
     public var allowedWords: [String]? {
@@ -62,52 +92,28 @@ extension ConfigurationKey {
     }
 
     /// Set on the camera itself, where its capabilities list it: cameras differ.
-    public var isControl: Bool {
-        switch self {
-        case .camera, .usesAudio, .whenBusy, .formatMatch, .sharingMode, .captureMode: false
-        case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration,
-            .videoZoomFactor, .videoZoomRampRate, .cancelVideoZoomRamp:
-            false
-        case .activeVideoStabilizationMode, .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance,
-            .pipelineRebuilds:
-            false
-        case .focusMode, .focusPointOfInterest, .lensPosition, .smoothAutofocus, .exposureMode,
-            .exposurePointOfInterest, .exposureDuration, .exposureTargetBias, .isoMode, .iso, .gainMode, .gain,
-            .whiteBalanceMode, .whiteBalanceTemperature, .whiteBalanceGains, .automaticallyAdjustsVideoHDREnabled,
-            .videoHDREnabled, .preferredVideoStabilizationMode, .torchMode, .torchLevel, .flashMode,
-            .highResolutionStillImageOutputEnabled, .stillImageStabilization, .lensStabilizationDuringBracket,
-            .videoOrientation, .videoMirrored, .videoFlipped, .brightness, .contrast, .saturation, .hue, .sharpness:
-            true
-        }
-    }
+    public var isControl: Bool { row.subject == .control }
 
     /// A session's own, whatever camera it has.
-    package var isOfTheSession: Bool { self == .usesAudio || isOfTheBroker }
+    package var isOfTheSession: Bool { row.subject == .session || isOfTheBroker }
 
     /// The session's own, and never set in the recorder core.
-    package var isOfTheBroker: Bool { self == .sharingMode || self == .captureMode }
+    package var isOfTheBroker: Bool { row.subject == .broker }
 
     /// The format and the rate of a session's own picture on a shared camera.
-    package var isWish: Bool {
-        switch self {
-        case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration: true
-        default: false
-        }
-    }
+    package var isWish: Bool { row.subject == .format }
+
+    /// Part of a ramp, which is never restored.
+    package var isOfARamp: Bool { row.subject == .ramp }
 
     /// Counts for its batch alone, and is not remembered.
-    package var governsItsBatch: Bool { self == .camera || self == .whenBusy || self == .formatMatch }
+    package var governsItsBatch: Bool { row.subject == .batch }
 
     /// Reported by the camera, and never set.
-    public var isReadOnly: Bool { self == .activeVideoStabilizationMode || isPassing }
+    public var isReadOnly: Bool { row.subject == .report || isPassing }
 
     /// A passing value, which is never restored.
-    public var isPassing: Bool {
-        switch self {
-        case .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance, .pipelineRebuilds: true
-        default: false
-        }
-    }
+    public var isPassing: Bool { row.subject == .passing }
 
     /// A camera's state while it runs (`CameraStateChanged`): the results of its automatic modes, and a mode that ended
     /// by itself.

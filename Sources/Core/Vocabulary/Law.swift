@@ -13,9 +13,9 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case reserved, recorderFailed, formatLost
     // The duties of a request.
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
-        noSwitchWhileRecording, recordingOfAnother, wishWhileRecording, exactMatch
+        noSwitchWhileRecording, recordingOfAnother, wishWhileRecording, exactMatch, batchesBounded
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
-    case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
+    case runningToPreview, runningToPhoto, runningToRecord, oneRecording, recordingsBounded, stoppedOnce, readyAnswers, reclaimedOnce
     // A user's answers about its apps.
     case stoppedByUser, answersBounded, questionsEnd
     // The contents of a recording.
@@ -70,6 +70,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .recorderFailed: "built in: \(Bound.deathsMax) recorders in a row died under the session",
         .formatLost: "built in: the camera lost the format the session needs",
         .batchIsWhole: "a batch is valid as a whole",
+        .batchesBounded: "a camera has at most \(Bound.batchesMax) batches under way",
         .batchDepth: "batches nest at most \(Bound.batchDepthMax) deep",
         .commitClosesBegin: "a commit closes a begin",
         .noStartInsideBatch: "no start inside a batch",
@@ -89,6 +90,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .runningToPhoto: "only a running session can photo",
         .runningToRecord: "only a running session can record",
         .oneRecording: "one recording at a time",
+        .recordingsBounded: "a camera has at most \(Bound.recordingsMax) recordings at a time",
         .stoppedOnce: "a recording is stopped once",
         .readyAnswers: "ready answers an announcement",
         .reclaimedOnce: "a grant that outlived the broker is reclaimed once, in time, by the session that had it",

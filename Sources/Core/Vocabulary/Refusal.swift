@@ -100,6 +100,9 @@ extension Refusal {
 
     package static let batchTooDeep = Refusal(
         .batchDepth, .limitExceeded, "BeginConfiguration nests at most \(Bound.batchDepthMax) deep; commit some first.")
+    package static let tooManyBatches = Refusal(
+        .batchesBounded, .limitExceeded,
+        "The camera has \(Bound.batchesMax) batches under way, which is the most; wait for the answer to one of them.")
     package static let noBatch = Refusal(
         .commitClosesBegin, .notInsideConfiguration, "There is no batch to commit; BeginConfiguration opens one.")
 
@@ -162,6 +165,9 @@ extension Refusal {
 
     // MARK: Recordings
 
+    package static let tooManyRecordings = Refusal(
+        .recordingsBounded, .limitExceeded,
+        "The camera has \(Bound.recordingsMax) recordings, which is the most; start when one of them has stopped.")
     package static let microphoneOfTheHolder = Refusal(
         .microphoneOfTheHolder, .accessDenied,
         "The microphone on a shared camera is that of the session which controls it; a sharer records without sound.")

@@ -258,6 +258,9 @@ package struct RecorderDuties: Hashable, Sendable {
 
     func owesFile(of session: SessionID) -> Bool { recordings.contains { $0.session == session } }
 
+    /// A recorder core owes as many answers as it may, and gives one before anything else happens. Where control passes
+    /// from one session to the next, each pass orders a configuration, whether or not the one before is answered.
+    var areBehind: Bool { cameras.contains { $0.batches.count > Self.underWayMax } }
     var areConfiguring: Bool { cameras.contains { !$0.batches.isEmpty } }
 
     var areDone: Bool {

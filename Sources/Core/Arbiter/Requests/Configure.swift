@@ -58,6 +58,9 @@ extension Arbiter {
             if session.request != nil { try mayStart(slot, on: camera) }
             return switchCamera(slot, to: camera, batch)
         }
+        if session.shown.isRunning, state.cameraSettings[camera].asked.count >= Bound.batchesMax {
+            throw .tooManyBatches
+        }
         try demandRoom(for: batch, of: slot, takesControl: takesControl)
         let wanted = wantedAfter(batch.wish, of: slot, on: camera)
         if state.policy.shares, session.shown.isRunning {
@@ -179,9 +182,7 @@ extension Arbiter {
 
     /// The wanted configuration after a batch. A ramp belongs to its batch, not to a later restoration.
     private func wantedAfter(_ batch: Configuration, of slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
-        check(camera).merged(batch, into: wantedBefore(slot, on: camera)).keeping {
-            $0 != .videoZoomRampRate && $0 != .cancelVideoZoomRamp
-        }
+        check(camera).merged(batch, into: wantedBefore(slot, on: camera)).keeping { !$0.isOfARamp }
     }
 
     /// Leaves one camera and bids for another; the start request and its age stay.

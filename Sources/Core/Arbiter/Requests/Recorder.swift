@@ -29,8 +29,11 @@ extension Arbiter {
             tellHolder(of: current(camera, grant), .rampFinished(videoZoomFactor: factor))
         case .cameraStateChanged(let camera, let grant, let changed):
             if let slot = current(camera, grant) { cameraStateChanged(slot, changed) }
-        case .recorderTrouble(let camera, let code, let message):
-            tellHolder(of: state.cameraNames[camera], .runtimeError(code: code, message: message))
+        case .recorderTrouble(let camera, let code, let message, let recording):
+            let trouble = SessionEvent.runtimeError(code: code, message: message)
+            if recording == 0 { return tellHolder(of: state.cameraNames[camera], trouble) }
+            let owner = state.ledger.recordings.first { $0.id == recording }?.session
+            if let slot = owner.flatMap({ state.sessionSlots[$0] }) { notify(slot, trouble) }
         default: break
         }
     }

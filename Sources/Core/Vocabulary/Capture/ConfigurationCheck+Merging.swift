@@ -126,24 +126,9 @@ extension Configuration {
 
     /// The keys that stay in force, without transient ones and the session's own agreement with the broker.
     package var lasting: Configuration {
-        if isEmpty { return self }
-        var lasting = self
-        for key in [
-            ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .formatMatch, .sharingMode,
-            .captureMode,
-        ] {
-            lasting[key] = nil
-        }
-        return lasting
+        keeping { $0 == .camera || !$0.isOfARamp && !$0.governsItsBatch && !$0.isOfTheBroker }
     }
 
     /// The settings of a camera, without the session's own.
-    package var ofTheCamera: Configuration {
-        if isEmpty { return self }
-        var camera = self
-        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .formatMatch, .sharingMode, .captureMode] {
-            camera[key] = nil
-        }
-        return camera
-    }
+    package var ofTheCamera: Configuration { keeping { !$0.governsItsBatch && !$0.isOfTheSession } }
 }

@@ -60,8 +60,6 @@ class CameraLink {
     private var knowsPassOn = true
     private(set) lazy var outputs = CameraOutputs(self)
 
-    /// Batches that the recorder core may owe an answer to: more than come while it changes its format, which takes long.
-    static let batchesMax = 256
     static let describePauseMax: Int64 = 60_000_000_000
 
     init(_ broker: Broker, _ camera: CameraID, spec: String, origin: RecorderOrigin) {
@@ -181,12 +179,8 @@ class CameraLink {
     func kill() { if !recorder.kill() { broker.stepLater(.recorderGone(camera)) } }
 
     func configure(_ granted: GrantID, _ batch: Configuration) {
-        guard batchesUnderWay < Self.batchesMax else {
-            return broker.stepLater(
-                .recorderRefusedConfiguration(
-                    camera, granted, asked: batch,
-                    message: "\(batchesUnderWay) batches wait already, the most that may; wait for one."))
-        }
+        // Clients' batches are bounded by the core: a recorder core that owes as many orders again hangs.
+        guard batchesUnderWay < 2 * Bound.batchesMax else { return kill() }
         batchesUnderWay += 1
         recorder.call("Configure", [.uint64(granted.rawValue), .dictionary(batch.wire)]) { [self] result in
             batchesUnderWay -= 1

@@ -187,7 +187,9 @@ final class CameraOutputs {
                 recordings.removeValue(forKey: recording) != nil
             else { return }
             link.recordingEnded(recording)
-            link.broker.step(.recorderTrouble(link.camera, code: "recording-failed", message: error.message))
+            link.broker.step(
+                .recorderTrouble(
+                    link.camera, code: "recording-failed", message: error.message, recording: recording))
             // Cut before it began: that is an interruption, not a fault.
             let why: RecordingEnd = error.kind == .staleGrant ? .interrupted : .writeError
             link.broker.step(.recordingFinished(recording, why: why, frames: 0, duration: .zero, bytes: 0))

@@ -19,7 +19,7 @@ extension CaptureLoop {
                 throw BrokerError(
                     .alreadyRecording, "Recording \(running.ticket.id) runs; stop it before another one is started.")
             }
-            guard open.recordings.count < RecordingThreads.recordingsMax,
+            guard open.recordings.count < Bound.recordingsMax,
                 let thread = recorders.take(beside: open.recordings)
             else {
                 throw BrokerError(

@@ -103,10 +103,6 @@ final class RecordingThread {
 /// thread that started it.
 /// Threading: the capture thread only.
 final class RecordingThreads {
-    /// Recordings of a grant that run at once. Each takes four of the unit's tasks at most (its thread, two of its encoder's, and the
-    /// process that writes its file): eight of them have half of the 64 that there are (`TasksMax` of camrecorder@.service).
-    static let recordingsMax = 8
-
     private let left: LeftWriters
     private let patience: Int64
     private let emit: @Sendable (RecorderEvent) -> Void
@@ -124,7 +120,7 @@ final class RecordingThreads {
     /// For one more recording: a thread that has nothing to do, or a new one. Where there are enough, one whose recording does not
     /// run any more, and is only being finished.
     func take(beside running: [RecordingUnderWay]) -> RecordingThread? {
-        let free = threads.first { $0.unfinished == 0 } ?? (threads.count < Self.recordingsMax ? made() : nil)
+        let free = threads.first { $0.unfinished == 0 } ?? (threads.count < Bound.recordingsMax ? made() : nil)
         let taken = free ?? threads.first { thread in !running.contains { $0.isOn(thread) } }
         taken?.unfinished += 1
         return taken

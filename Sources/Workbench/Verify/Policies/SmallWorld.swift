@@ -188,9 +188,11 @@ extension SmallWorld {
     package func forEachChoice(
         in state: ExploredState, answers: Bool, _ body: (_ choice: Int, _ events: [Event], _ now: Moment) -> Bool
     ) -> Bool {
-        for index in moves.indices {
-            guard let events = events(of: index, in: state) else { continue }
-            if !body(index, events, state.now) { return false }
+        if !state.duties.areBehind {
+            for index in moves.indices {
+                guard let events = events(of: index, in: state) else { continue }
+                if !body(index, events, state.now) { return false }
+            }
         }
         var owed = false
         if answers {
