@@ -39,7 +39,9 @@ extension Round {
             let isEvicted = rival.kind == .held && policy.contention.loser == .evict
             outcomes[rival.bid.id] = isEvicted ? .evicted : .waits()
             if opensAnew(bid, over: rival.bid) {
-                let isReplaced = policy.contention.sameApp == .replace && rival.bid.watches == bid.watches
+                let isReplaced =
+                    policy.contention.sameApp == .replace && rival.bid.watches == bid.watches
+                    && !goesOn(rival.bid, beside: bid)
                 outcomes[rival.bid.id] = isReplaced ? .replaced : .waits()
             }
         }

@@ -221,6 +221,7 @@ extension ReferenceArbiter {
         world.sessions[id]?.camera = CameraID(name)
         world.sessions[id]?.bidSince = nil
         world.sessions[id]?.hasRun = false
+        takePresetAlong(from: session.camera, id)
         ask(batch, id)
         return true
     }

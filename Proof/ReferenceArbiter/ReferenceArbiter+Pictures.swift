@@ -11,6 +11,15 @@ extension ReferenceArbiter {
         lookAtPictures(of: id)
     }
 
+    /// A camera that the session never had begins with the session's preset, where it has a format for that.
+    mutating func takePresetAlong(from camera: CameraID, _ id: SessionID) {
+        guard let session = world.sessions[id], session.asked[session.camera] == nil,
+            let preset = session.asked[camera]?[.sessionPreset]
+        else { return }
+        let asked = Configuration([.sessionPreset: preset])
+        if pictures(asked, session.camera) != nil { world.sessions[id]?.asked[session.camera] = asked }
+    }
+
     /// A camera may have come back with other formats.
     package mutating func lookAtPictures(on camera: CameraID) {
         for (id, session) in world.sessions where session.camera == camera { lookAtPictures(of: id) }

@@ -100,7 +100,8 @@ struct GeneratedEvent {
         case .photoCaptured: .photoCaptured(photo())
         case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
         case .cameraStateChanged: .cameraStateChanged(camera(), grant(), configuration())
-        case .recorderTrouble: .recorderTrouble(camera(), code: text(), message: text(), recording: flag() ? number() : 0)
+        case .recorderTrouble:
+            .recorderTrouble(camera(), code: text(), message: text(), recording: flag() ? number() : 0)
         case .policyLoaded: .policyLoaded(policy())
         case .reserved:
             .reserved(

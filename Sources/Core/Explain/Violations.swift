@@ -295,11 +295,13 @@ private struct InvariantCheck {
         else { return }
         let model = ConfigurationCheck(capabilities: settings.capabilities)
         // A camera that is plugged in over itself may lack the format of its grant.
-        guard let own = model.formatAndRate(picture), let whole = model.formatAndRate(settings.inForce) else { return }
+        guard let own = model.format(picture[.activeFormat]), let whole = model.format(settings.inForce[.activeFormat]),
+            case .number(let rate)? = picture[.frameRate], case .number(let most)? = settings.inForce[.frameRate]
+        else { return }
         check(
-            own.format.width <= whole.format.width && own.format.height <= whole.format.height
-                && own.frameRate <= whole.frameRate * (1 + ConfigurationCheck.roundingShare),
-            "2: session \(session.id) has \(own.format.name), and its camera has \(whole.format.name)")
+            own.width <= whole.width && own.height <= whole.height
+                && rate <= most * (1 + ConfigurationCheck.roundingShare),
+            "2: session \(session.id) has \(own.name) at \(rate), and its camera has \(whole.name) at \(most)")
     }
 
     /// No lost wake-up: a fresh look would decide nothing new.

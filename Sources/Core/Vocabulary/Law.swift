@@ -15,7 +15,8 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
         noSwitchWhileRecording, recordingOfAnother, wishWhileRecording, exactMatch, batchesBounded
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
-    case runningToPreview, runningToPhoto, runningToRecord, oneRecording, recordingsBounded, stoppedOnce, readyAnswers, reclaimedOnce
+    case runningToPreview, runningToPhoto, runningToRecord, oneRecording, recordingsBounded, stoppedOnce, readyAnswers,
+        reclaimedOnce
     // A user's answers about its apps.
     case stoppedByUser, answersBounded, questionsEnd
     // The contents of a recording.

@@ -67,16 +67,17 @@ extension Seating {
             ? committer ?? speaker(for: holder, on: camera)
             : strongest(on: camera) { speaker(for: $0, on: camera) == $0 }
         guard let successor, successor != holder, !opensAnew(successor, over: holder) else { return }
+        let isOwn = looks[successor].app == looks[holder].app
+        let loses = isOwn && replaces(successor, holder) ? Ruling.Kind.replaced : .waits
         if committer != nil {
-            lose(holder, to: successor, .law(.lastCommit))
+            lose(holder, loses, to: successor, .law(.lastCommit))
             // Who commits takes the place with its deadline: sessions that commit in turn keep nobody waiting.
             cameras[camera].next = cameras[camera].held?.contest
             cameras[camera].next?.announced?.isReady = false
             return sit(successor, on: camera, .won, .law(.lastCommit), exceeds: looks[holder].exceeds)
         }
-        let isOwn = looks[successor].app == looks[holder].app
         let rule = isOwn ? policy.sameAppRule : .law(.controlFirst)
-        lose(holder, isOwn && replaces(successor, holder) ? .replaced : .waits, to: successor, rule)
+        lose(holder, loses, to: successor, rule)
         // A lost device counts for nothing on other cameras: the successor must win there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
         sit(successor, on: camera, isDormant ? .dormant : .won, rule, exceeds: looks[holder].exceeds)

@@ -165,6 +165,10 @@ extension Arbiter {
         notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
         state.cameras[camera].handover = lastDecision
         forgetOrders(on: camera)
+        // Sharers' recordings end with the grant, before the next round weighs who records.
+        for session in Array(state.requests(on: camera)) where state.sessions[session].waits?.isSharing == true {
+            state.sessions[session].has.subtract([.recording, .paused])
+        }
         vacate(camera, Cut(until: state.now + Bound.cut))
     }
 

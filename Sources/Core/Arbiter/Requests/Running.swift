@@ -52,7 +52,7 @@ extension Arbiter {
     }
 
     private func isOneSharerTooMany(_ look: Look) -> Bool {
-        guard state.policy.shares, let holder = state.cameras[look.camera].tenancy.holder,
+        guard look.bids, look.hasShare, state.policy.shares, let holder = state.cameras[look.camera].tenancy.holder,
             state.policy.contention.isOpen(to: look.user, besideUser: state.apps[state.app(of: holder).slot].user)
         else { return false }
         return state.requests(on: look.camera).filter { state.sessions[$0].waits?.isSharing == true }.count

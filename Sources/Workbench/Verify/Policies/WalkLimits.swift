@@ -137,7 +137,9 @@ struct WalkLimits {
                 "two of the machine's and the configuration's changes at once",
                 "configurations but zoom, sharing and formats", "reloads of other policies",
             ]
-            if policies.contains(where: { $0.contention.sharing != .none }) { found.append("three orders without a recorder's answer") }
+            if policies.contains(where: { $0.contention.sharing != .none }) {
+                found.append("three orders without a recorder's answer")
+            }
         } else if happens.contains(.configure) {
             found.append("configurations but formats")
         }
