@@ -2,11 +2,13 @@
 import collections, contextlib, http.server, os, pathlib, signal, tempfile, threading, urllib.parse
 
 from browser import PATIENCE
-from harness import Daemon, Skipped, claim, end, ran, spawn, wait_until
-from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, doorway, kind, packaged, sessions
+from harness import Daemon, Skipped, claim, end, ran, read_mark, spawn, wait_until
+from pipewire_door import SIDE, SWAPS, Focus, Video, Viewer, agent, crash, doorway, kind, packaged, sessions
 from screen import Screen, needs
 
 PAGE = pathlib.Path(__file__).with_name("page.html")
+PICTURE = SIDE * SIDE * 4  # bytes of what a page sees
+MARK = 128, 16  # the size of the part with a mark that the far side of a call says with it
 PERMISSIONS = "org.freedesktop.impl.portal.PermissionStore"
 
 
@@ -65,6 +67,8 @@ class Page:
         page = self
         self.lock = threading.Lock()
         self.said = collections.defaultdict(list)
+        # Of each picture at the far side of a call: when it was captured, or None where its mark is not legible.
+        self.captured = collections.defaultdict(list)
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -97,11 +101,19 @@ class Page:
         with self.lock:
             if what == "sees":
                 state, frames = body[:32].decode().split()
-                pixels = body[32:]
+                pixels, mark = body[32:][:PICTURE], body[32:][PICTURE:]
+                if mark:
+                    read = read_mark(mark[1::4], *MARK, MARK[0])
+                    self.captured[name].append(read and read[0])
                 rgb = b"".join(pixels[at:at + 3] for at in range(0, len(pixels), 4))
                 self.said[name].append((kind(rgb), state, int(frames)))
             else:
                 self.said[name].append((what, body.decode(errors="replace"), None))
+
+    def forget(self, name):
+        with self.lock:
+            self.said[name].clear()
+            self.captured[name].clear()
 
     def of(self, name):
         with self.lock:
@@ -117,18 +129,20 @@ CRASHED = {"minidump": 1, "!race_checker": 5}
 class Browser:
     """A browser with a profile of its own, on the page. One that ends by itself before it shows anything is started anew."""
 
-    def __init__(self, portal, page, name, tag=None):
-        self.portal, self.page, self.name, self.tag = portal, page, name, tag or name
+    def __init__(self, portal, page, name, tag=None, calls=False):
+        """With `calls` the page is in a call, and says what the far side sees."""
+        self.portal, self.page, self.name, self.tag, self.calls = portal, page, name, tag or name, calls
         self.profile = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.tag}.", dir=portal.directory))
         self.log = self.profile.with_suffix(".log")
         self.crashes = []
         self.start()
 
     def command(self):
-        url = f"http://localhost:{self.page.server.server_port}/?{self.tag}"
+        url = f"http://localhost:{self.page.server.server_port}/?{self.tag}{'#call' if self.calls else ''}"
         if self.name == "chromium":
             return ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-                    f"--user-data-dir={self.profile}", "--use-fake-ui-for-media-stream", "--enable-features=WebRtcPipeWireCamera", url]
+                    "--allow-loopback-in-peer-connection", f"--user-data-dir={self.profile}", "--use-fake-ui-for-media-stream",
+                    "--enable-features=WebRtcPipeWireCamera", url]
         (self.profile / "user.js").write_text("".join(f'user_pref("{key}", {value});\n' for key, value in (
             ("media.webrtc.camera.allow-pipewire", "true"), ("media.navigator.permission.disabled", "true"),
             ("media.autoplay.default", "0"), ("media.autoplay.blocking_policy", "0"),
@@ -155,8 +169,7 @@ class Browser:
                 self.crashes.append(why)
                 self.end()
                 self.log.write_text("")
-                with self.page.lock:
-                    self.page.said[self.tag].clear()
+                self.page.forget(self.tag)
                 self.start()
                 return False
             return any(frames is not None for _, _, frames in said)
@@ -195,9 +208,9 @@ class Browser:
 
 
 @contextlib.contextmanager
-def desk(status=0):
+def desk(status=0, **options):
     """A desktop with a camera's doorway, its broker, a page, and the agent, which ends with that status."""
-    with Portal() as portal, Daemon() as daemon, agent(daemon, portal, status=status) as door:
+    with Portal() as portal, Daemon(**options) as daemon, agent(daemon, portal, status=status) as door:
         doorway(portal)
         yield portal, daemon, Page(), door
 

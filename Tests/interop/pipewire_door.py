@@ -385,15 +385,19 @@ def linked_by_hand():
             mirror.sees("picture")
 
 
+def through_v4l2(daemon):
+    """The variables of a program that knows V4L2, which give it that door, and the broker behind it."""
+    door = BUILD / "v4l2" / "libcamarb-v4l2.so"
+    return {"CAMARB_V4L2": "force", "LD_PRELOAD": str(door), "LD_LIBRARY_PATH": str(BUILD), "CAMARB_SOCKET": str(daemon.path)}
+
+
 class Raw(Ended):
     """A program that knows V4L2, through that door, and writes its pictures as they are."""
 
     def __init__(self, daemon, size, bytes_, *command):
         self.size, self.bytes = size, bytes_
-        door = BUILD / "v4l2" / "libcamarb-v4l2.so"
-        self.process = spawn(*command, log=daemon.log.with_name(command[0]), stdout=subprocess.PIPE, env={
-            **os.environ, "CAMARB_V4L2": "force", "LD_PRELOAD": str(door), "LD_LIBRARY_PATH": str(BUILD),
-            "CAMARB_SOCKET": str(daemon.path)})
+        self.process = spawn(*command, log=daemon.log.with_name(command[0]), stdout=subprocess.PIPE,
+                             env={**os.environ, **through_v4l2(daemon)})
 
     def luma(self):
         data = self.process.stdout.read(self.bytes)
