@@ -40,7 +40,7 @@ extension FuzzTarget {
         switch news {
         case .deviceChanged(_, let message):
             precondition(isLine(message, RecorderNews.textBytesMax), "A device's sentence is none: \(message)")
-        case .runtimeError(let code, let message):
+        case .runtimeError(let code, let message, _, _):
             precondition(
                 isLine(code, RecorderNews.textBytesMax) && isLine(message, RecorderNews.textBytesMax),
                 "An error's sentence is none: \(code) \(message)")

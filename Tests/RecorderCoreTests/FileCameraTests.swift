@@ -146,7 +146,7 @@ import Testing
         try await test.stopRecording(1)
         var told: [String: [String]] = [:]
         let finished = try await test.event { event in
-            if case .runtimeError(let code, let message) = event { told[code, default: []].append(message) }
+            if case .runtimeError(let code, let message, _, _) = event { told[code, default: []].append(message) }
             return if case .recordingFinished(let recording) = event { recording } else { nil }
         }
         #expect(told["camera-slow"]?.first == "It was too slow for 3 frames.")

@@ -135,7 +135,7 @@ struct V4L2ControlTests {
             $0.news = [(camarb_cid_brightness, 12)]
         }
         let message: String = try await test.event {
-            if case .runtimeError("control-changed", let message) = $0 { message } else { nil }
+            if case .runtimeError("control-changed", let message, _, _) = $0 { message } else { nil }
         }
         #expect(message == "brightness was set to 12 outside the broker.")
     }

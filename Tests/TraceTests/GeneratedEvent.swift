@@ -101,7 +101,9 @@ struct GeneratedEvent {
         case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
         case .cameraStateChanged: .cameraStateChanged(camera(), grant(), configuration())
         case .recorderTrouble:
-            .recorderTrouble(camera(), code: text(), message: text(), recording: flag() ? number() : 0)
+            .recorderTrouble(
+                camera(), code: text(), message: text(), recording: flag() ? number() : 0,
+                session: flag() ? number() : 0)
         case .policyLoaded: .policyLoaded(policy())
         case .reserved:
             .reserved(

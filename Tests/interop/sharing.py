@@ -1,8 +1,8 @@
 """Several real sessions on one camera: one controls, others have their own pictures beside it, and record them where the policy lets them."""
 import contextlib, os, time
 
-from harness import (BROKER, CAMERA, ROOT, Daemon, Folder, Refused, Speaking, claim, needs_root, probed, recorded_marks, refused, stopped,
-                     wait_until)
+from harness import (BROKER, CAMERA, ROOT, Daemon, Folder, Refused, Speaking, children_of, claim, needs_root, probed, recorded_marks,
+                     refused, stopped, wait_until)
 from parity import BUILD, CLIENTS, built
 from restart import Brokers
 
@@ -149,6 +149,24 @@ def controllers():
         for reader in first, second:
             reader.reads(time.monotonic_ns())
             reader.is_undisturbed()
+
+
+@claim("what is left out of a sharer's recording is told to the sharer, and not to the app that controls the camera")
+def left_out():
+    with Folder() as folder, Daemon(shared("all")) as daemon, readers(daemon, ("other", SMALL, 30), ("records", MIDDLE, 30)) as (other, records):
+        records.tell(f"record {folder / 'recorded.mkv'}")
+        records.hears("RECORDING_STARTED")
+        writers = [writer for core in daemon.recorders() for writer in children_of(core, "camwriter")]
+        assert writers, "nothing writes the recording"
+        before = len(other.said)
+        # The file is not written on until the recording's frames have no room any more.
+        with stopped(*writers):
+            said = records.hears("RUNTIME_ERROR", lambda said: said["error_name"] == "recording-overrun")
+        assert "left out of recording" in said["error"], said
+        records.tell("finish")
+        records.hears("RECORDING_FINISHED", lambda said: said["frames_left_out"] > 0)
+        other.reads(time.monotonic_ns())
+        assert not [said for said in other.said[before:] if said.get("event") == "RUNTIME_ERROR"], other.said[before:]
 
 
 @claim("a sharer's wish counts while it runs: it hears the format that is in force for it, and no other session's pictures change")

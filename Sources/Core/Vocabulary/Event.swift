@@ -101,8 +101,9 @@ public enum Event: Hashable, Sendable {
     case rampFinished(CameraID, GrantID, videoZoomFactor: Double)
     /// The part of its state that differs from the last report.
     case cameraStateChanged(CameraID, GrantID, Configuration)
-    /// `recording`: whose session is meant; 0: the camera's holder.
-    indirect case recorderTrouble(CameraID, code: String, message: String, recording: RecordingID = 0)
+    /// `recording` or `session`: whose trouble this is; where both are 0, the camera's holder's.
+    indirect case recorderTrouble(
+        CameraID, code: String, message: String, recording: RecordingID = 0, session: UInt64 = 0)
 
     indirect case policyLoaded(Policy)
     /// After a restart of the broker: the camera is kept for the app that held it. `survivor`: its recorder core still

@@ -121,8 +121,8 @@ extension Event {
         case .rampFinished(let camera, let grant, let factor): visitor.take(.rampFinished, camera, grant, factor)
         case .cameraStateChanged(let camera, let grant, let state):
             visitor.take(.cameraStateChanged, camera, grant, state)
-        case .recorderTrouble(let camera, let code, let message, let recording):
-            visitor.take(.recorderTrouble, camera, code, message, recording)
+        case .recorderTrouble(let camera, let code, let message, let recording, let session):
+            visitor.take(.recorderTrouble, camera, code, message, recording, session)
         default: preconditionFailure("\(self) is not an event of a camera or the machine")
         }
     }

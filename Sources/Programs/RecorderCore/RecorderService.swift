@@ -144,7 +144,11 @@ public final class RecorderService: Sendable {
         case .cameraStateChanged(let grant, let state):
             ("CameraStateChanged", [.uint64(grant.rawValue), .dictionary(state.wire)])
         case .deviceChanged(let state, let message): ("DeviceChanged", [.string(state), .string(message)])
-        case .runtimeError(let code, let message): ("RuntimeError", [.string(code), .string(message)])
+        case .runtimeError(let code, let message, let recording, let session):
+            (
+                "RuntimeError",
+                [.string(code), .string(message), .uint64(recording), .uint64(session.rawValue)]
+            )
         case .deviceStarts: ("Starting", [])
         case .idle, .spent: nil
         }

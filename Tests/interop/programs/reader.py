@@ -39,7 +39,7 @@ def show(frame):
 def take(session, client):
     while event := client.next_event():
         words = {name: getattr(event, name) for name in (
-            "error", "reason", "controller", "access", "sharers", "in_force", "frames", "frames_left_out")}
+            "error", "error_name", "reason", "controller", "access", "sharers", "in_force", "frames", "frames_left_out")}
         say(event=event.type.name, **{name: value for name, value in words.items() if value not in ("", (), None)})
     while not (keeps and len(kept) == 2) and (frame := session.next_frame()):
         if keeps:

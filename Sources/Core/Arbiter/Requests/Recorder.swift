@@ -29,11 +29,14 @@ extension Arbiter {
             tellHolder(of: current(camera, grant), .rampFinished(videoZoomFactor: factor))
         case .cameraStateChanged(let camera, let grant, let changed):
             if let slot = current(camera, grant) { cameraStateChanged(slot, changed) }
-        case .recorderTrouble(let camera, let code, let message, let recording):
+        case .recorderTrouble(let camera, let code, let message, let recording, let session):
             let trouble = SessionEvent.runtimeError(code: code, message: message)
-            if recording == 0 { return tellHolder(of: state.cameraNames[camera], trouble) }
-            let owner = state.ledger.recordings.first { $0.id == recording }?.session
-            if let slot = owner.flatMap({ state.sessionSlots[$0] }) { notify(slot, trouble) }
+            if recording == 0, session == 0 { return tellHolder(of: state.cameraNames[camera], trouble) }
+            let owner = state.ledger.recordings.first { $0.id == recording }?.session ?? session
+            // A recorder core has a say about its own camera's sessions alone.
+            if let slot = state.sessionSlots[owner], state.sessions[slot].camera == state.cameraNames[camera] {
+                notify(slot, trouble)
+            }
         default: break
         }
     }

@@ -209,6 +209,6 @@ extension EventDescription.Table {
             .grant, .configuration("state"))
         add(
             .recorderTrouble, .recorder("trouble"), Event.recorderTrouble, .camera, .word("code", "a code"),
-            .sentence("message", "a sentence"), .laterSetting("recording"))
+            .sentence("message", "a sentence"), .laterSetting("recording"), .laterSetting("session"))
     }
 }

@@ -18,8 +18,10 @@ extension CameraLink {
             if outputs.finished(recording, why, file) { return }
         case .photoCaptured(let photo):
             if outputs.captured(photo) { return }
-        case .runtimeError(let code, let message):
-            if try isAllowed(isError: true) { broker.step(.recorderTrouble(camera, code: code, message: message)) }
+        case .runtimeError(let code, let message, let recording, let session):
+            guard try isAllowed(isError: true) else { return }
+            broker.step(
+                .recorderTrouble(camera, code: code, message: message, recording: recording, session: session))
             return
         default: break
         }

@@ -13,7 +13,7 @@ package enum RecorderNews {
     case rampFinished(GrantID, videoZoomFactor: Double)
     case cameraStateChanged(GrantID, Configuration)
     case deviceChanged(DeviceState, message: String)
-    case runtimeError(code: String, message: String)
+    case runtimeError(code: String, message: String, recording: RecordingID = 0, session: UInt64 = 0)
     case starting
     case leaving
     /// A newer recorder core may send more.
@@ -83,9 +83,13 @@ package enum RecorderNews {
             }
             self = .deviceChanged(state, message: Self.cut(try reader.string("message"), Self.textBytesMax))
         case "RuntimeError":
+            let (code, message) = (try reader.string("code"), try reader.string("message"))
+            // An earlier recorder core says all to the holder.
+            let (recording, session): (UInt64, UInt64) =
+                reader.isAtEnd ? (0, 0) : (try reader.uint64("recording"), try reader.uint64("session"))
             self = .runtimeError(
-                code: Self.cut(try reader.string("code"), Self.codeBytesMax),
-                message: Self.cut(try reader.string("message"), Self.textBytesMax))
+                code: Self.cut(code, Self.codeBytesMax), message: Self.cut(message, Self.textBytesMax),
+                recording: recording, session: session)
         case "Starting": self = .starting
         case "Leaving": self = .leaving
         default: self = .unknown

@@ -111,7 +111,8 @@ public enum RecorderEvent: Hashable, Sendable {
     case cameraStateChanged(grant: GrantID, Configuration)
     /// `ok`, `error`: as `DeviceChanged` of `Recorder1`.
     case deviceChanged(state: String, message: String)
-    case runtimeError(code: String, message: String)
+    /// `recording` or `session`: whose error this is; where both are 0, the holder's.
+    case runtimeError(code: String, message: String, recording: RecordingID = 0, session: SessionID = SessionID(0))
     /// The capture thread begins a step that may take as long as opening the device, and answers no `beat` before it is done.
     /// Once until it has answered the next.
     case deviceStarts

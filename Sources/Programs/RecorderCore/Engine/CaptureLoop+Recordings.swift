@@ -150,7 +150,8 @@ extension CaptureLoop {
                         message: """
                             Encoding is slower than the camera: \(count) \(count == 1 ? "frame was" : "frames were") left out \
                             of recording \(ticket.id) since this was last said.
-                            """))
+                            """,
+                        recording: ticket.id))
             }
             return false
         }

@@ -25,7 +25,7 @@ extension CaptureLoop {
     /// The configuration stands, whether or not there is room for the stream's pictures; its client gets a notice.
     func renewBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) {
         guard let problem = replaceBuffers(of: stream, open) else { return }
-        emit(.runtimeError(code: "stream-memory", message: problem))
+        emit(.runtimeError(code: "stream-memory", message: problem, session: stream.session))
     }
 
     /// Streams that got no buffers with a change of format get them as soon as there is room.

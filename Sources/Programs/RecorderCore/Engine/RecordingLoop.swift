@@ -51,11 +51,14 @@ final class RecordingLoop {
             if let fault = current.takeSoundFault() {
                 emit(
                     .runtimeError(
-                        code: "recording", message: "The sound of recording \(ticket.id) broke off: \(fault)."))
+                        code: "recording", message: "The sound of recording \(ticket.id) broke off: \(fault).",
+                        recording: ticket.id))
             }
         } catch {
             if let words = error.words {
-                emit(.runtimeError(code: "recording", message: "Recording \(ticket.id) \(words)."))
+                emit(
+                    .runtimeError(
+                        code: "recording", message: "Recording \(ticket.id) \(words).", recording: ticket.id))
             }
             finish(ticket, error.why, .none)
         }
