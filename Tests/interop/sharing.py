@@ -153,9 +153,12 @@ def controllers():
 
 @claim("what is left out of a sharer's recording is told to the sharer, and not to the app that controls the camera")
 def left_out():
-    with Folder() as folder, Daemon(shared("all")) as daemon, readers(daemon, ("other", SMALL, 30), ("records", MIDDLE, 30)) as (other, records):
+    with Folder() as folder, Daemon(shared("all")) as daemon, readers(daemon, ("other", MIDDLE, 30), ("records", MIDDLE, 30)) as two:
+        other, records = two
         records.tell(f"record {folder / 'recorded.mkv'}")
         records.hears("RECORDING_STARTED")
+        # By then the recording has the process that writes its file.
+        records.reads(time.monotonic_ns() + 10**9)
         writers = [writer for core in daemon.recorders() for writer in children_of(core, "camwriter")]
         assert writers, "nothing writes the recording"
         before = len(other.said)
