@@ -2,7 +2,7 @@
 
 Nothing here sleeps for luck: every wait is for an event and has a bound, long enough for an emulated machine.
 """
-import contextlib, json, os, pathlib, pwd, queue, subprocess, threading, time
+import contextlib, json, os, pathlib, pwd, queue, subprocess, tempfile, threading, time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAMS = pathlib.Path(os.environ["CAMARB_PROGRAMS"])
@@ -38,7 +38,8 @@ def run(*command):
 def in_session(user, *words, environment={}, **more):
     """Starts a command in a user's login session, with these variables beside the session's own; `more` is Popen's."""
     settings = [f"{name}={value}" for name, value in environment.items()]
-    return subprocess.Popen([FOLDER / "in-session", user, "env", *settings, *map(str, words)], stdin=subprocess.DEVNULL, **more)
+    command = [FOLDER / "in-session", user, "env", *settings, *map(str, words)]
+    return subprocess.Popen(command, **{"stdin": subprocess.DEVNULL} | more)
 
 
 def said_to(user, *words, patience=6 * PATIENCE, **more):
@@ -52,8 +53,10 @@ def said_to(user, *words, patience=6 * PATIENCE, **more):
 def only_plugins(*names):
     """Makes a folder with these of GStreamer's plugins, be they installed by now or later, and returns the environment of a program that
     is to see no others: it starts a program for each to look at it, and an emulated machine has time for few."""
-    folder, installed = pathlib.Path("/tmp/plugins"), run("pkg-config", "--variable=pluginsdir", "gstreamer-1.0").strip()
-    folder.mkdir()
+    installed = run("pkg-config", "--variable=pluginsdir", "gstreamer-1.0").strip()
+    # One for each step, as several may run in one guest; for every user.
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="plugins."))
+    folder.chmod(0o755)
     for name in names:
         (folder / f"libgst{name}.so").symlink_to(pathlib.Path(installed, f"libgst{name}.so"))
     return {"GST_REGISTRY": "/tmp/registry", "GST_PLUGIN_SYSTEM_PATH_1_0": str(folder), "LC_ALL": "C.UTF-8"}
