@@ -31,8 +31,8 @@ extension Arbiter {
         try demand(.record, of: slot, to: "record", .runningToRecord)
         let session = state.sessions[slot]
         guard !session.has.contains(.recording) else { throw .recordsAlready(session.ledger.recording ?? 0) }
-        let others = state.requests(on: session.camera).count { state.sessions[$0].has.contains(.recording) }
-        guard others < Bound.recordingsMax else { throw .tooManyRecordings }
+        let recordings = state.requests(on: session.camera).count { state.sessions[$0].has.contains(.recording) }
+        guard recordings < Bound.recordingsMax else { throw .tooManyRecordings }
         // A sharer records without sound.
         if session.has.contains(.audio), session.waits == nil, !session.has.contains(.microphone) {
             throw .noMicrophone

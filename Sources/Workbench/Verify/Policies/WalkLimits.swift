@@ -138,7 +138,7 @@ struct WalkLimits {
                 "configurations but zoom, sharing and formats", "reloads of other policies",
             ]
             if policies.contains(where: { $0.contention.sharing != .none }) {
-                found.append("three orders without a recorder's answer")
+                found.append("more than three orders without a recorder's answer")
             }
         } else if happens.contains(.configure) {
             found.append("configurations but formats")
