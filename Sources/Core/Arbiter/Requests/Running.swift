@@ -53,10 +53,20 @@ extension Arbiter {
 
     private func isOneSharerTooMany(_ look: Look) -> Bool {
         guard look.bids, look.hasShare, state.policy.shares, let holder = state.cameras[look.camera].tenancy.holder,
-            state.policy.contention.isOpen(to: look.user, besideUser: state.apps[state.app(of: holder).slot].user)
+            state.policy.contention.isOpen(to: look.user, besideUser: state.apps[state.app(of: holder).slot].user),
+            !replacesSibling(look)
         else { return false }
         return state.requests(on: look.camera).filter { state.sessions[$0].waits?.isSharing == true }.count
             >= Bound.sharersMax
+    }
+
+    /// The start ends an older session of its app on the camera, and takes that one's place.
+    private func replacesSibling(_ look: Look) -> Bool {
+        if state.policy.contention.sameApp != .replace || look.watches || look.mayJoin(state.policy) { return false }
+        return state.requests(on: look.camera).contains { other in
+            let sibling = state.look(at: other)
+            return sibling.app == look.app && !sibling.watches && !sibling.mayJoin(state.policy)
+        }
     }
 
     /// The denial that takes the camera from a session for good, whoever else wants it.

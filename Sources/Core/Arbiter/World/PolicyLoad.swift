@@ -6,11 +6,9 @@ extension Arbiter {
         if policy != self.policy { replacePolicy(by: policy) }
         // Apps' own claims count differently where the leases left a single user, and a rule may deny by them.
         noteUsersWhoAsk()
-        for slot in state.requesting {
-            if let (reason, rule) = denial(of: state.look(at: slot)) {
-                stopForGood(slot, reason, rule, why: .interrupted)
-            }
-        }
+        // All are looked at before the first is stopped, with which others may lose a recording.
+        let denials = state.requesting.map { ($0, denial(of: state.look(at: $0))) }
+        for case (let slot, let (reason, rule)?) in denials { stopForGood(slot, reason, rule, why: .interrupted) }
         touchAll()
     }
 
