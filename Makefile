@@ -30,7 +30,7 @@ help:
 	@echo "make test-desktop      browsers through the desktop portal and PipeWire, and on the pages about policies; minutes (CLAIMS='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
-	@echo "make bench-vm          on the kernel's own virtual camera: processor time and delay of each kind of consumer, and the time of a handover"
+	@echo "make bench-vm          on the kernel's own virtual camera: processor time and delay of each kind of consumer, the cost of three at once, and the time of a handover"
 	@echo "make build             the programs, in .build/release, and the libraries, in clients"
 	@echo "make install           programs, libraries, units, policies and pages, below PREFIX (/usr/local)"
 	@echo "make deb               the Debian packages, in .build-deb (RELEASE=trixie: those of Debian 13, in .build-deb/trixie)"

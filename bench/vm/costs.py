@@ -1,6 +1,6 @@
 """For steps that measure what pictures cost: alice's way to the guest's camera, consumers of it, and the processor time of all that works
 for them."""
-import contextlib, dataclasses, functools, json, os, pathlib, pwd, subprocess, sys, tempfile, time
+import contextlib, dataclasses, functools, json, os, pathlib, pwd, statistics, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests" / "vm"))
@@ -86,6 +86,7 @@ class Cost:
     """What some consumers at once cost."""
     results: list  # of each consumer
     by_whom: dict  # milliseconds of processor time a second
+    pace: float  # milliseconds that one piece of work took meanwhile, the same in each measurement
 
     @property
     def rate(self):
@@ -100,13 +101,25 @@ class Cost:
     def a_picture(self):
         return self.a_second / self.rate
 
+    def beside(self, other):
+        """How many times as much a picture costs as in another measurement, both at the same pace."""
+        return self.a_picture / self.pace / (other.a_picture / other.pace)
+
     def parts(self):
         """By whom, for a picture."""
         return ", ".join(f"{who} {cost / self.rate:.2f}" for who, cost in self.by_whom.items() if cost / self.rate > 0.005)
 
 
-def sleep_until(moment):
-    time.sleep(max(0, moment - time.monotonic()))
+def pace_until(moment):
+    """Waits, and does the same work again and again: how long that took each time, in seconds of processor time. What else goes on where
+    the emulator runs makes everything in the guest dearer, this work as well."""
+    found = []
+    while (left := moment - time.monotonic()) > 0:
+        before = time.thread_time()
+        sum(range(200_000))
+        found.append(time.thread_time() - before)
+        time.sleep(min(0.3, max(0, left)))
+    return found
 
 
 def measured(seconds, *consumers, check=lambda: None):
@@ -118,22 +131,22 @@ def measured(seconds, *consumers, check=lambda: None):
         end = begin + seconds
         for each in begun:
             each.counts(begin, end)
-        sleep_until(begin)
+        pace_until(begin)
         before = used()
-        sleep_until(end)
+        paces = pace_until(end)
         after = used()
         results = [each.result() for each in begun]
         check()
     own = sum(each["cpu"] / each["seconds"] for each in results)
     services = {name: (after[name] - before.get(name, 0)) / seconds for name in after}
     name = "consumer" if len(results) == 1 else "consumers"
-    return Cost(results, {who: 1000 * share for who, share in ({name: own} | services).items()})
+    return Cost(results, {who: 1000 * share for who, share in ({name: own} | services).items()}, 1000 * statistics.mean(paces))
 
 
 def cheapest(rounds, name, *arguments, **more):
     """The cheapest of some rounds: what else goes on only adds."""
-    found = min((measured(*arguments, **more) for _ in range(rounds)), key=lambda cost: cost.a_picture)
-    print(f"   measured: {name}, {found.a_picture:.2f} ms a picture", flush=True)
+    found = min((measured(*arguments, **more) for _ in range(rounds)), key=lambda cost: cost.a_picture / cost.pace)
+    print(f"   measured: {name}, {found.a_picture:.2f} ms a picture, at a pace of {found.pace:.1f} ms", flush=True)
     return found
 
 
