@@ -234,10 +234,12 @@ def two_viewers():
 @claim("a program in PipeWire that means no camera by name sees the default one, in the format, size and rate that it asks for")
 def formats():
     with at_a_door() as (video, daemon, _):
-        for form, size in (("NV12", (1280, 720)), ("YUY2", (640, 480)), ("I420", (1280, 720))):
-            caps = f"video/x-raw,format={form},width={size[0]},height={size[1]},framerate=15/1"
+        for form, size, rate in (("NV12", (1280, 720), 15), ("YUY2", (640, 480), 24), ("I420", (1280, 720), 10), ("NV12", (640, 480), 60)):
+            caps = f"video/x-raw,format={form},width={size[0]},height={size[1]},framerate={rate}/1"
             with Viewer(video, "mirror", camera=None, caps=caps) as mirror:
                 mirror.sees("picture")
+            wish = [line for line in daemon.log.read_text().splitlines() if " configure mirror " in line][-1]
+            assert wish.endswith(f" frameRate={rate}"), wish
 
 
 @claim("a camera in PipeWire says where it sits, front or back, in the words that libcamera's cameras have for it there")

@@ -342,18 +342,38 @@ static const struct pw_stream_events stream_events = {
 /* Each size in each format by itself, as a camera's own node has them: browsers read no choices of sizes. */
 #define FORMATS_MAX (CAMARB_DOOR_SIZES_MAX * camarb_pixels_count)
 
+static void add_rate(struct spa_pod_builder *builder, double rate) {
+    struct spa_fraction fraction;
+    camarb_frame_rate_fraction(rate, &fraction.num, &fraction.denom);
+    spa_pod_builder_fraction(builder, fraction.num, fraction.denom);
+}
+
+/* The default rate first, as in every choice, and again among the rates that there are. */
+static void add_rates(struct spa_pod_builder *builder, double most) {
+    /* Rates that programs ask for. */
+    static const double usual[] = {50, 30, 25, 24, 20, 15, 10, 5};
+    double preferred = fmin(most, 30);
+    add_rate(builder, preferred);
+    add_rate(builder, preferred);
+    /* Programs with whole rates alone find the next one: the camera then runs at its own. */
+    add_rate(builder, round(preferred));
+    if (most >= 59) add_rate(builder, fmin(most, 60));
+    for (size_t at = 0; at < SPA_N_ELEMENTS(usual); at++)
+        if (usual[at] <= most) add_rate(builder, usual[at]);
+}
+
 static const struct spa_pod *format_of(struct spa_pod_builder *builder, const struct camarb_door_size *size, uint32_t format) {
     struct spa_rectangle rectangle = SPA_RECTANGLE(size->width, size->height);
-    double usual = fmin(size->rate_max, 30);
-    /* Programs with whole rates alone find the next one: the camera then runs at its own. */
-    double offered[] = {usual, round(usual), fmin(usual, 15), size->rate_max >= 59 ? fmin(size->rate_max, 60) : usual};
-    struct spa_fraction rates[SPA_N_ELEMENTS(offered)];
-    for (size_t at = 0; at < SPA_N_ELEMENTS(offered); at++) camarb_frame_rate_fraction(offered[at], &rates[at].num, &rates[at].denom);
-    return spa_pod_builder_add_object(
-        builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
-        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format, SPA_POD_Id(format),
-        SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&rectangle), SPA_FORMAT_VIDEO_framerate,
-        SPA_POD_CHOICE_ENUM_Fraction(5, &rates[0], &rates[0], &rates[1], &rates[2], &rates[3]));
+    struct spa_pod_frame object, choice;
+    spa_pod_builder_push_object(builder, &object, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(
+        builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
+        SPA_FORMAT_VIDEO_format, SPA_POD_Id(format), SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&rectangle), 0);
+    spa_pod_builder_prop(builder, SPA_FORMAT_VIDEO_framerate, 0);
+    spa_pod_builder_push_choice(builder, &choice, SPA_CHOICE_Enum, 0);
+    add_rates(builder, size->rate_max);
+    spa_pod_builder_pop(builder, &choice);
+    return spa_pod_builder_pop(builder, &object);
 }
 
 static int connect(struct node *node) {

@@ -101,8 +101,9 @@ extension Interface {
               counts.
             DeviceChanged(state s, message s)
               `ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`.
-            RuntimeError(code s, message s)
-              Something failed; capture goes on.
+            RuntimeError(code s, message s, recording t, session t)
+              Something failed; capture goes on. `recording` or `session` says whose trouble it is; where both are 0, it
+              is the holder's. An earlier recorder core has neither.
             Starting()
               The device of the grant is being started again, or set in a way that may take as long: the next answer to
               `Beat` may take 15 s.
