@@ -214,6 +214,7 @@ extension ReferenceArbiter {
         guard state.isWhole else { return false }
         world.ticks = max(world.ticks, Int(state.lastOrdinal))
         var sessions: [SessionID: ReferenceWorld.Session] = [:]
+        var running: [SessionID] = []
         state.forEachSession { slot in
             let id = state.id(slot)
             let row = state.sessions.rows[Int(slot.index)]
@@ -223,8 +224,10 @@ extension ReferenceArbiter {
             session.take(row, state)
             session.asked[session.camera] = state.sessionSettings[Int(slot.index)].wanted
             sessions[id] = session
+            if row.shown.isRunning { running.append(id) }
         }
         world.sessions = sessions
+        note(running: running)
         for slot in state.cameraOrder {
             let (camera, row) = (state.id(slot), state.cameras.rows[Int(slot.index)])
             lookAtPictures(on: camera)

@@ -80,6 +80,12 @@ package struct ReferenceArbiter: Sendable {
         return true
     }
 
+    /// The sessions that run after a time in which the reference was not told: these keep their places as sharers.
+    package mutating func note(running: [SessionID]) {
+        judgement.sessions = [:]
+        for id in running { judgement.sessions[id] = .running(.all) }
+    }
+
     package mutating func settle() {
         (opening, beingCut, left) = ([], [], [])
         judge()

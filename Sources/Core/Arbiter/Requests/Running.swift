@@ -52,7 +52,8 @@ extension Arbiter {
     }
 
     private func isOneSharerTooMany(_ look: Look) -> Bool {
-        guard look.bids, look.hasShare, state.policy.shares, let holder = state.cameras[look.camera].tenancy.holder,
+        guard look.bids, state.policy.shares,
+            let holder = state.cameras[look.camera].tenancy.holder,
             state.policy.contention.isOpen(to: look.user, besideUser: state.apps[state.app(of: holder).slot].user),
             !replacesSibling(look)
         else { return false }
