@@ -261,7 +261,6 @@ package struct RecorderDuties: Hashable, Sendable {
     /// A recorder core owes as many answers as it may, and gives one before anything else happens. Where control passes
     /// from one session to the next, each pass orders a configuration, whether or not the one before is answered.
     var areBehind: Bool { cameras.contains { $0.batches.count > Self.underWayMax } }
-
     var areConfiguring: Bool { cameras.contains { !$0.batches.isEmpty } }
 
     var areDone: Bool {

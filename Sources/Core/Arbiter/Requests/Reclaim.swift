@@ -118,6 +118,8 @@ extension Arbiter {
         // Orders since the reclaim are newer, and on their way.
         for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
         state.cameraSettings[camera].inForce = inForce
+        // Only now is the format known of which sharers have their pictures.
+        if state.policy.shares { notes.touch(camera) }
         guard let session = state.cameras[camera].tenancy.holder else { return }
         if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
         if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption) }
