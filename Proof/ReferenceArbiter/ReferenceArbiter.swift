@@ -58,6 +58,7 @@ package struct ReferenceArbiter: Sendable {
             noteRanks()
             // A lease of which a new rank leaves nothing ends before bids are compared.
             if endLeases() { continue }
+            if !policy.contention.shares { endRecordings(on: left) }
             var round = Round(self, occasion)
             round.decide()
             if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {
@@ -137,11 +138,7 @@ package struct ReferenceArbiter: Sendable {
         // The contract leaves open which of several grants of one moment is older: here their ids decide.
         let allocations = round.allocations.filter { $0.kind != .kept }.sorted { $0.bid.id < $1.bid.id }
         let passing = policy.contention.shares ? left.intersection(allocations.map(\.bid.camera)) : []
-        // A sharer's recording ends with the grant that it is of.
-        for (id, session) in world.sessions where left.contains(session.camera) && !passing.contains(session.camera) {
-            world.sessions[id]?.isRecording = false
-            world.sessions[id]?.isPaused = false
-        }
+        endRecordings(on: left.subtracting(passing))
         for allocation in allocations {
             if world.cameras[allocation.bid.camera]?.holding == nil {
                 world.cameras[allocation.bid.camera]?.holding = ReferenceWorld.Holding(allocation.bid.id)

@@ -116,6 +116,14 @@ extension ReferenceArbiter {
         return world.bid(holder, policy).map { !$0.watching.contains(.record) } ?? true
     }
 
+    /// A sharer's recording ends with the grant that it is of.
+    mutating func endRecordings(on cameras: Set<CameraID>) {
+        for (id, session) in world.sessions where cameras.contains(session.camera) {
+            world.sessions[id]?.isRecording = false
+            world.sessions[id]?.isPaused = false
+        }
+    }
+
     func recordings(on camera: CameraID) -> Int {
         judgement.recording.count { world.sessions[$0]?.camera == camera }
     }
