@@ -1,5 +1,6 @@
 /* Formats, sizes and rates: the camera's, in each pixel format that NV12 is converted to. */
 #define _GNU_SOURCE
+#include "../libcamarb/usual-rates.h"
 #include "door.h"
 
 #include <errno.h>
@@ -53,14 +54,13 @@ static void add_rate(struct size *size, uint32_t frames, uint32_t seconds) {
 
 /* Of a range of rates: the fastest as the camera has it, the whole one that it is called by or is just above, and those that programs ask for. */
 static void add_rates(struct size *size, double least, double most) {
-    static const unsigned usual[] = {240, 120, 100, 90, 60, 50, 30, 25, 24, 20, 15, 10, 5};
     uint32_t frames, seconds;
     library()->camarb_frame_rate_fraction(fmin(most, RATE_MAX), &frames, &seconds);
     add_rate(size, frames, seconds);
     uint32_t whole = seconds == 1001 ? frames / 1000 : frames / seconds;
     if (whole >= least) add_rate(size, whole, 1);
-    for (size_t at = 0; at < sizeof usual / sizeof *usual; at++)
-        if (usual[at] >= least && usual[at] <= most) add_rate(size, usual[at], 1);
+    for (size_t at = 0; at < CAMARB_USUAL_RATES_COUNT; at++)
+        if (camarb_usual_rates[at] >= least && camarb_usual_rates[at] <= most) add_rate(size, camarb_usual_rates[at], 1);
 }
 
 static struct size *size_of(struct device *device, uint32_t width, uint32_t height) {

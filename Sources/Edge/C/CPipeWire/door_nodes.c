@@ -3,6 +3,7 @@
 
 #include "camarb-slate.h"
 #include "camarb.h"
+#include "usual-rates.h"
 
 #include <errno.h>
 #include <math.h>
@@ -342,6 +343,9 @@ static const struct pw_stream_events stream_events = {
 /* Each size in each format by itself, as a camera's own node has them: browsers read no choices of sizes. */
 #define FORMATS_MAX (CAMARB_DOOR_SIZES_MAX * camarb_pixels_count)
 
+/* Frames a second: faster ones are no program's wish there. */
+#define RATE_MAX 60
+
 static void add_rate(struct spa_pod_builder *builder, double rate) {
     struct spa_fraction fraction;
     camarb_frame_rate_fraction(rate, &fraction.num, &fraction.denom);
@@ -350,16 +354,14 @@ static void add_rate(struct spa_pod_builder *builder, double rate) {
 
 /* The default rate first, as in every choice, and again among the rates that there are. */
 static void add_rates(struct spa_pod_builder *builder, double most) {
-    /* Rates that programs ask for. */
-    static const double usual[] = {50, 30, 25, 24, 20, 15, 10, 5};
     double preferred = fmin(most, 30);
     add_rate(builder, preferred);
     add_rate(builder, preferred);
     /* Programs with whole rates alone find the next one: the camera then runs at its own. */
     add_rate(builder, round(preferred));
-    if (most >= 59) add_rate(builder, fmin(most, 60));
-    for (size_t at = 0; at < SPA_N_ELEMENTS(usual); at++)
-        if (usual[at] <= most) add_rate(builder, usual[at]);
+    if (most >= 59 && most < 60) add_rate(builder, most);
+    for (size_t at = 0; at < CAMARB_USUAL_RATES_COUNT; at++)
+        if (camarb_usual_rates[at] <= fmin(most, RATE_MAX)) add_rate(builder, camarb_usual_rates[at]);
 }
 
 static const struct spa_pod *format_of(struct spa_pod_builder *builder, const struct camarb_door_size *size, uint32_t format) {
