@@ -227,7 +227,6 @@ extension ReferenceArbiter {
             if row.shown.isRunning { running.append(id) }
         }
         world.sessions = sessions
-        note(running: running)
         for slot in state.cameraOrder {
             let (camera, row) = (state.id(slot), state.cameras.rows[Int(slot.index)])
             lookAtPictures(on: camera)
@@ -236,6 +235,7 @@ extension ReferenceArbiter {
             world.cameras[camera]?.keptFor = state.kept(slot)
             world.cameras[camera]?.wasGiven = row.grant != GrantID(0)
         }
+        note(running: running)
         state.forEachClient { slot in
             world.clients[state.id(slot)]?.loweredTo = state.clientTexts[Int(slot.index)].loweredTo
         }

@@ -81,8 +81,9 @@ package struct ReferenceArbiter: Sendable {
         return true
     }
 
-    /// The sessions that run after a time in which the reference was not told: these keep their places as sharers.
+    /// The sessions that run after a time in which the reference was not told. All but the holders, which the world has, share.
     package mutating func note(running: [SessionID]) {
+        judgement.holders = world.cameras.compactMapValues { $0.holding?.session }
         judgement.sessions = [:]
         for id in running { judgement.sessions[id] = .running(.all) }
     }

@@ -9,8 +9,8 @@ struct Round {
     let opening: Set<CameraID>
     let bids: [Bid]
     let contenders: [CameraID: [Bid]]
-    /// The sessions that ran before this moment.
-    let running: Set<SessionID>
+    /// The sessions that ran before this moment, and of these the holders of cameras.
+    let running, formerHolders: Set<SessionID>
     var allocations: [Allocation] = []
     var outcomes: [SessionID: Outcome] = [:]
     var warnings: [CameraID: ReferenceWorld.Warning] = [:]
@@ -43,6 +43,7 @@ struct Round {
         let (world, policy) = (reference.world, reference.policy)
         (self.world, self.policy, self.occasion, opening) = (world, policy, occasion, reference.opening)
         running = Set(reference.judgement.sessions.filter { if case .running = $0.value { true } else { false } }.keys)
+        formerHolders = Set(reference.judgement.holders.values)
         let bids = world.sessions.keys.sorted().compactMap { world.bid($0, policy) }
         self.bids = bids
         contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { Self.contenders($0, world, policy) }

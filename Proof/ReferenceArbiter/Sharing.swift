@@ -35,11 +35,11 @@ extension Round {
     }
 
     /// A session that lost to a holder may watch, where the policy shares the camera with it, and so may one that does not contend.
-    /// The sessions that ran until now keep their places, of which a camera has a bounded number. The contract leaves open who gets the
-    /// others: here by their ids.
+    /// Of the bounded number of places the sessions that shared until now keep theirs, also beside a holder that leaves. The contract
+    /// leaves open who gets the others: here by their ids.
     mutating func letWatch() {
         var places: [CameraID: Int] = [:]
-        for bid in bids.sorted(by: { (hasRun($0) ? 0 : 1, $0.id) < (hasRun($1) ? 0 : 1, $1.id) }) {
+        for bid in bids.sorted(by: { (shares($0) ? 0 : 1, $0.id) < (shares($1) ? 0 : 1, $1.id) }) {
             guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
                 let allocation = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
                 isWinning || outcomes[allocation.bid.id] == .has, Self.mayWatch(bid, beside: allocation.bid, policy),
@@ -51,6 +51,8 @@ extension Round {
     }
 
     private func hasRun(_ bid: Bid) -> Bool { running.contains(bid.id) }
+
+    private func shares(_ bid: Bid) -> Bool { hasRun(bid) && !formerHolders.contains(bid.id) }
 
     private func isSharer(_ id: SessionID) -> Bool {
         if case .waits(_, watches: true) = outcomes[id] { true } else { false }
