@@ -66,3 +66,32 @@ public enum Effect: Hashable, Sendable {
         case answerKept(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
     }
 }
+
+extension Effect {
+    /// The addressee of an order: a camera's recorder core, and there a grant and a session, where the order is for one.
+    public struct Order: Hashable, Sendable {
+        public var camera: CameraID
+        public var grant: GrantID?
+        public var session: SessionID?
+    }
+
+    /// `nil`: no order to a recorder core.
+    public var order: Order? {
+        switch self {
+        case .killRecorder(let camera), .stopRecording(let camera, _, _, _), .pauseRecording(let camera, _),
+            .resumeRecording(let camera, _), .appendMetadata(let camera, _):
+            Order(camera: camera)
+        case .cut(let camera, let grant, _, _, _), .detachMicrophone(let camera, let grant):
+            Order(camera: camera, grant: grant)
+        case .open(let camera, let grant, let session, _), .resume(let camera, let grant, let session, _),
+            .configure(let camera, let grant, let session, _), .openStream(let camera, let grant, let session),
+            .closeStreams(let camera, let grant, let session), .capturePhoto(let camera, let grant, let session, _),
+            .capturePhotoBracket(let camera, let grant, let session, _, _),
+            .attachMicrophone(let camera, let grant, let session, _),
+            .startRecording(let camera, let grant, let session, _), .setSlate(let camera, let grant, let session, _),
+            .setPicture(let camera, let grant, let session, _):
+            Order(camera: camera, grant: grant, session: session)
+        case .refused, .answered, .notify, .announce: nil
+        }
+    }
+}

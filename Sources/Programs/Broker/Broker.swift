@@ -166,16 +166,9 @@ public final class Broker {
                     cameras[camera]?.kill()
                 }
             case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
-            case .openStream(let camera, _, _), .closeStreams(let camera, _, _), .capturePhoto(let camera, _, _, _),
-                .capturePhotoBracket(let camera, _, _, _, _), .startRecording(let camera, _, _, _),
-                .stopRecording(let camera, _, _, _), .pauseRecording(let camera, _), .resumeRecording(let camera, _),
-                .attachMicrophone(let camera, _, _, _), .detachMicrophone(let camera, _),
-                .appendMetadata(let camera, _), .setSlate(let camera, _, _, _),
-                .setPicture(let camera, _, _, _):
-                cameras[camera]?.outputs.carryOut(effect, request)
-
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
             case .announce(let news): publisher.announce(news, for: request?.client)
+            default: if let order = effect.order { cameras[order.camera]?.outputs.carryOut(effect, request) }
             }
         }
         return refusal

@@ -75,13 +75,11 @@ public struct ContractMonitor: Hashable, Sendable {
             case .notify(let client, let session, let sequence, let notice):
                 notified(client, session, sequence, notice, seen, terms, &wrong)
                 if holdsStarts { startsWhole(session, notice, seen, &wrong) }
-            case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
-                .capturePhotoBracket, .attachMicrophone, .detachMicrophone, .startRecording, .pauseRecording,
-                .resumeRecording, .appendMetadata, .setSlate, .setPicture, .stopRecording:
-                eachOrder(effect)
-                order(effect, seen, terms, &wrong)
             case .refused: wrong.unless(isRefused, "a refused request did something: \(effects.count - 1) effects")
             case .answered, .announce: break
+            default:
+                eachOrder(effect)
+                order(effect, seen, terms, &wrong)
             }
         }
         for watched in sessions {
@@ -226,12 +224,6 @@ public struct ContractMonitor: Hashable, Sendable {
         case .configure(let camera, let grant, let session, _):
             demandOpen(camera, grant, &wrong)
             if !seen.event.configures(session) { expectBatches(session, 1) }
-        case .openStream(let camera, let grant, _), .closeStreams(let camera, let grant, _),
-            .capturePhoto(let camera, let grant, _, _), .capturePhotoBracket(let camera, let grant, _, _, _),
-            .attachMicrophone(let camera, let grant, _, _), .detachMicrophone(let camera, let grant),
-            .startRecording(let camera, let grant, _, _), .setSlate(let camera, let grant, _, _),
-            .setPicture(let camera, let grant, _, _):
-            demandOpen(camera, grant, &wrong)
         case .killRecorder(let camera):
             guard let place = place(of: camera), cameras[place].marks.contains(.hasRecorder) else { return }
             cameras[place].marks = [.cutting, .hasRecorder]
@@ -245,7 +237,7 @@ public struct ContractMonitor: Hashable, Sendable {
             for index in sessions.indices where why != .interrupted && sessions[index].recording == recording {
                 sessions[index].marks.remove(.recording)
             }
-        case .refused, .answered, .notify, .announce: break
+        default: if let order = effect.order, let grant = order.grant { demandOpen(order.camera, grant, &wrong) }
         }
     }
 

@@ -22,12 +22,13 @@ package struct EffectDescription {
 
     /// An order to a recorder core.
     private init(
-        _ kind: EffectKind, _ camera: CameraID, _ grant: GrantID? = nil, _ session: SessionID? = nil,
-        _ member: (key: String, value: WireValue)? = nil, saying words: @autoclosure @escaping () -> String = ""
+        _ kind: EffectKind, _ order: Effect, _ member: (key: String, value: WireValue)? = nil,
+        saying words: @autoclosure @escaping () -> String = ""
     ) {
-        (self.kind, self.camera, self.session, self.words) = (kind, camera, session, words)
-        add("camera", camera.wireValue)
-        if let grant { add("grant", grant.wireValue) }
+        let addressee = order.order
+        (self.kind, camera, session, self.words) = (kind, addressee?.camera, addressee?.session, words)
+        if let camera { add("camera", camera.wireValue) }
+        if let grant = addressee?.grant { add("grant", grant.wireValue) }
         if let session { add("session", session.wireValue) }
         if let member { add(member.key, member.value) }
     }
@@ -66,48 +67,44 @@ package struct EffectDescription {
         case .answered(let id):
             self.init(.answered)
             add("id", .uint64(id))
-        case .cut(let camera, let grant, let why, let next, let reason):
-            self.init(.cut, camera, grant, nil, ("why", why.wireValue), saying: why.rawValue)
+        case .cut(_, _, let why, let next, let reason):
+            self.init(.cut, effect, ("why", why.wireValue), saying: why.rawValue)
             if let next { add("next", next.wireValue) }
             add(reason)
-        case .killRecorder(let camera): self.init(.killRecorder, camera)
-        case .open(let camera, let grant, let session, let configuration):
-            self.init(.open, camera, grant, session, ("configuration", configuration.wireValue))
-        case .resume(let camera, let grant, let session, let configuration):
-            self.init(.resume, camera, grant, session, ("configuration", configuration.wireValue))
-        case .configure(let camera, let grant, let session, let configuration):
-            let member = ("configuration", configuration.wireValue)
-            self.init(.configure, camera, grant, session, member, saying: configuration.scenarioWords)
-        case .openStream(let camera, let grant, let session): self.init(.openStream, camera, grant, session)
-        case .closeStreams(let camera, let grant, let session): self.init(.closeStreams, camera, grant, session)
-        case .capturePhoto(let camera, let grant, let session, let photo):
-            self.init(.capturePhoto, camera, grant, session, ("photo", .uint64(photo)), saying: "\(photo)")
-        case .capturePhotoBracket(let camera, let grant, let session, let first, let bracket):
-            let last = first + PhotoID(bracket.shots.count) - 1
+        case .killRecorder: self.init(.killRecorder, effect)
+        case .open(_, _, _, let configuration):
+            self.init(.open, effect, ("configuration", configuration.wireValue))
+        case .resume(_, _, _, let configuration):
+            self.init(.resume, effect, ("configuration", configuration.wireValue))
+        case .configure(_, _, _, let configuration):
             self.init(
-                .capturePhotoBracket, camera, grant, session, ("first", .uint64(first)), saying: "\(first)–\(last)")
+                .configure, effect, ("configuration", configuration.wireValue), saying: configuration.scenarioWords)
+        case .openStream: self.init(.openStream, effect)
+        case .closeStreams: self.init(.closeStreams, effect)
+        case .capturePhoto(_, _, _, let photo):
+            self.init(.capturePhoto, effect, ("photo", .uint64(photo)), saying: "\(photo)")
+        case .capturePhotoBracket(_, _, _, let first, let bracket):
+            let last = first + PhotoID(bracket.shots.count) - 1
+            self.init(.capturePhotoBracket, effect, ("first", .uint64(first)), saying: "\(first)–\(last)")
             // The exposures are in the event.
             add("photos", .uint64(UInt64(bracket.shots.count)))
-        case .attachMicrophone(let camera, let grant, let session, let format):
-            self.init(
-                .attachMicrophone, camera, grant, session, saying: "\(format.sampleRate)x\(format.channels)")
+        case .attachMicrophone(_, _, _, let format):
+            self.init(.attachMicrophone, effect, saying: "\(format.sampleRate)x\(format.channels)")
             for entry in format.wire.entries { add(entry.key, entry.value) }
-        case .detachMicrophone(let camera, let grant): self.init(.detachMicrophone, camera, grant)
-        case .startRecording(let camera, let grant, let session, let recording):
-            let member = ("recording", WireValue.uint64(recording))
-            self.init(.startRecording, camera, grant, session, member, saying: "\(recording)")
-        case .stopRecording(let camera, let recording, let why, let reason):
-            self.init(.stopRecording, camera, recording, why.rawValue)
+        case .detachMicrophone: self.init(.detachMicrophone, effect)
+        case .startRecording(_, _, _, let recording): self.init(.startRecording, effect, recording)
+        case .stopRecording(_, let recording, let why, let reason):
+            self.init(.stopRecording, effect, recording, why.rawValue)
             add("why", why.wireValue)
             add(reason)
-        case .pauseRecording(let camera, let recording): self.init(.pauseRecording, camera, recording)
-        case .resumeRecording(let camera, let recording): self.init(.resumeRecording, camera, recording)
-        case .appendMetadata(let camera, let recording): self.init(.appendMetadata, camera, recording)
-        case .setSlate(let camera, let grant, let session, let isBlack):
-            self.init(.setSlate, camera, grant, session, ("slate", .boolean(isBlack)), saying: isBlack ? "on" : "off")
-        case .setPicture(let camera, let grant, let session, let picture):
+        case .pauseRecording(_, let recording): self.init(.pauseRecording, effect, recording)
+        case .resumeRecording(_, let recording): self.init(.resumeRecording, effect, recording)
+        case .appendMetadata(_, let recording): self.init(.appendMetadata, effect, recording)
+        case .setSlate(_, _, _, let isBlack):
+            self.init(.setSlate, effect, ("slate", .boolean(isBlack)), saying: isBlack ? "on" : "off")
+        case .setPicture(_, _, _, let picture):
             self.init(
-                .setPicture, camera, grant, session, ("picture", picture.wireValue),
+                .setPicture, effect, ("picture", picture.wireValue),
                 saying: picture.isEmpty ? "as-the-camera" : picture.scenarioWords)
         case .notify(let client, let session, let sequence, let event):
             self.init(.notify)
@@ -118,9 +115,10 @@ package struct EffectDescription {
         }
     }
 
-    private init(_ kind: EffectKind, _ camera: CameraID, _ recording: RecordingID, _ words: String = "") {
-        self.init(kind, camera, saying: words.isEmpty ? "\(recording)" : "\(recording) \(words)")
-        add("recording", .uint64(recording))
+    private init(_ kind: EffectKind, _ order: Effect, _ recording: RecordingID, _ words: String = "") {
+        self.init(
+            kind, order, ("recording", .uint64(recording)),
+            saying: words.isEmpty ? "\(recording)" : "\(recording) \(words)")
     }
 
     private init(_ news: Effect.Announcement) {
