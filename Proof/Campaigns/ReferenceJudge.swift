@@ -67,7 +67,12 @@ package struct ReferenceJudge: FuzzJudge {
         }
         let isRefused = step.effects.contains { if case .refused = $0 { true } else { false } }
         reference.pass(to: step.moment)
-        if !isRefused { _ = reference.take(step.event) }
+        switch step.event {
+        // A refused commit closes its batch, too.
+        case .commitConfiguration(let session) where isRefused: reference.closeBatch(session)
+        case _ where isRefused: break
+        default: _ = reference.take(step.event)
+        }
     }
 
     /// The times of a grant with a late answer run longer than in the reference.

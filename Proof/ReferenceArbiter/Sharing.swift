@@ -35,11 +35,11 @@ extension Round {
     }
 
     /// A session that lost to a holder may watch, where the policy shares the camera with it, and so may one that does not contend.
-    /// Of the bounded number of places the sessions that shared until now keep theirs, also beside a holder that leaves. The contract
-    /// leaves open who gets the others: here by their ids.
+    /// Of the bounded number of places the sessions that shared until now keep theirs, and the next one is the former holder's. The
+    /// contract leaves open who gets the others: here by their ids.
     mutating func letWatch() {
         var places: [CameraID: Int] = [:]
-        for bid in bids.sorted(by: { (shares($0) ? 0 : 1, $0.id) < (shares($1) ? 0 : 1, $1.id) }) {
+        for bid in bids.sorted(by: { (turn(of: $0), $0.id) < (turn(of: $1), $1.id) }) {
             guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
                 let allocation = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
                 isWinning || outcomes[allocation.bid.id] == .has, Self.mayWatch(bid, beside: allocation.bid, policy),
@@ -52,7 +52,7 @@ extension Round {
 
     private func hasRun(_ bid: Bid) -> Bool { running.contains(bid.id) }
 
-    private func shares(_ bid: Bid) -> Bool { hasRun(bid) && !formerHolders.contains(bid.id) }
+    private func turn(of bid: Bid) -> Int { hasRun(bid) ? formerHolders.contains(bid.id) ? 1 : 0 : 2 }
 
     private func isSharer(_ id: SessionID) -> Bool {
         if case .waits(_, watches: true) = outcomes[id] { true } else { false }

@@ -172,9 +172,10 @@ extension Seating {
                 seatSharers(looks, beside: seat.look, &places)
                 continue
             }
-            // A session that shares already keeps its place.
+            // A session that shares already keeps its place; the next one is the former holder's, which runs, too.
             seatSharers(looks.filter { self.looks[$0].isSharing }, beside: seat.look, &places)
-            seatSharers(looks.filter { !self.looks[$0].isSharing }, beside: seat.look, &places)
+            seatSharers(looks.filter { isHolder($0, on: seat.camera) }, beside: seat.look, &places)
+            seatSharers(looks.filter { !rulings[$0].watches }, beside: seat.look, &places)
         }
     }
 
