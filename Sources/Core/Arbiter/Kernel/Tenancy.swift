@@ -76,9 +76,13 @@ extension Arbiter {
         let soon = soonInForce(on: camera)
         let whole = check(camera).batch(setting: fitted.ofTheCamera, over: soon)
         state.sessions[look.session].lost = nil
-        let served = servedFormat(for: look.session, over: soon, recorder: recorder(on: camera))
-        var ordered = served.isEmpty ? whole : whole.keeping { !$0.isWish }
-        ordered.merge(served)
+        let served = servedFormat(for: look.session, over: soon, takesOver: true)
+        var ordered = whole
+        if !served.isEmpty, let nearest = check(camera).nearest(fitted, in: served) {
+            // While a session records, the format may lack some of the new holder's values.
+            ordered = check(camera).batch(setting: nearest.ofTheCamera, over: soon).keeping { !$0.isWish }
+            ordered.merge(served)
+        }
         // The answer to a commit comes, also where nothing is new.
         let isSet = ordered.changes(since: soon).isEmpty && notes.occasion.committer != look.session
         if !isSet { order(ordered, asked: whole, of: look.session, by: .client) }

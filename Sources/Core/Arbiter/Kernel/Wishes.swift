@@ -4,51 +4,83 @@ import Vocabulary
 extension Arbiter {
     // MARK: The camera's format
 
-    /// The format and the rate that serve another session's wish better than the holder's own does; empty: none does.
+    /// The format and the rate that serve another session's wish better than the holder's own does; empty: none does. A
+    /// wish is not served at the holder's expense: where it costs more, or takes one of the holder's other values away.
     func servedWish(of holder: Slot<Session>) -> Configuration {
         let camera = state.sessions[holder].camera
         let (contention, check) = (state.policy.contention, check(camera))
-        guard state.policy.shares, contention.serve != .holder,
-            let own = check.formatAndRate(state.sessionSettings[holder].wanted)
-        else { return Configuration() }
-        let costs = state.policy.costsByFormat(state.cameras[camera].place)
-        func isDear(_ format: CameraFormat, _ rate: Double) -> Bool {
-            costs.map { $0.of(format, at: rate) > $0.of(own.format, at: own.frameRate) } ?? false
+        let wanted = state.sessionSettings[holder].wanted
+        guard state.policy.shares, contention.serve != .holder, let own = check.formatAndRate(wanted) else {
+            return Configuration()
         }
-        var (best, rate) = (own, own.frameRate)
+        let costs = state.policy.costsByFormat(state.cameras[camera].place)
+        func suits(_ format: CameraFormat, _ rate: Double) -> Bool {
+            if let costs, costs.of(format, at: rate) > costs.of(own.format, at: own.frameRate) { return false }
+            return check.keepsValues(of: wanted, in: .serving(format, rate))
+        }
+        var (best, rates) = (own, [own.frameRate])
         for other in state.requests(on: camera) where other != holder && state.sessions[other].shown.isRunning {
             let wanted = state.sessionSettings[other].wanted
-            guard wanted.statesWish, let wish = check.formatAndRate(wanted),
-                !isDear(wish.format, wish.frameRate)
-            else { continue }
+            guard wanted.statesWish, let wish = check.formatAndRate(wanted), suits(wish.format, wish.frameRate) else {
+                continue
+            }
             let (pixels, most) = (wish.format.width * wish.format.height, best.format.width * best.format.height)
             let isBetter =
                 contention.serve == .largest
                 ? (pixels, wish.frameRate) > (most, best.frameRate) : (wish.frameRate, pixels) > (best.frameRate, most)
             if isBetter { best = wish }
-            rate = max(rate, wish.frameRate)
+            rates.append(wish.frameRate)
         }
-        rate = min(rate, best.format.maxFrameRate)
-        if isDear(best.format, rate) { rate = best.frameRate }
-        if best.format == own.format, rate <= own.frameRate { return Configuration() }
-        return Configuration([.activeFormat: .text(best.format.name), .frameRate: .number(rate)])
+        let faster = rates.map { min($0, best.format.maxFrameRate) }.filter { $0 > best.frameRate }.sorted(by: >)
+        let rate = faster.first { suits(best.format, $0) } ?? best.frameRate
+        return best.format == own.format && rate <= own.frameRate ? Configuration() : .serving(best.format, rate)
     }
 
     /// The format keys that take the place of the holder's own in its next order: those of a wish that is served, or the
-    /// present ones while a session records.
-    /// - Parameter recorder: a session whose recording keeps the present format.
+    /// present ones while a session records. A holder that alone records changes its rate as on a camera of its own, unless
+    /// another session's wish is served with the present one.
+    /// - Parameter takesOver: another session's format is in force until now.
     mutating func servedFormat(
-        for holder: Slot<Session>, over present: Configuration, recorder: Slot<Session>?
+        for holder: Slot<Session>, over present: Configuration, takesOver: Bool
     ) -> Configuration {
         let camera = state.sessions[holder].camera
         guard state.policy.shares else { return Configuration() }
-        var served = servedWish(of: holder)
-        if recorder != nil {
+        var served = state.cameraSettings[camera].served ?? Configuration()
+        if recorder(on: camera) == nil {
+            served = servedWish(of: holder)
+        } else if takesOver || !served.isEmpty || recorder(on: camera, but: holder) != nil
+            || !servedWish(of: holder).isEmpty
+        {
             let isInForce = ownFormat(of: holder, over: present).changes(since: present).isEmpty
             served = isInForce ? Configuration() : present.keeping { $0 == .activeFormat || $0 == .frameRate }
         }
         state.cameraSettings[camera].served = served.isEmpty ? nil : served
         return served
+    }
+
+    /// A holder's batch with the format keys that it needs now: a wish is no longer served where the batch leaves no room
+    /// for it.
+    mutating func orderedBatch(_ asked: Configuration, of holder: Slot<Session>) -> Configuration {
+        let camera = state.sessions[holder].camera
+        guard state.policy.shares else { return asked }
+        let (before, soon) = (state.cameraSettings[camera].served, soonInForce(on: camera))
+        if state.policy.contention.serve != .holder { touch(holder) }
+        guard asked.ordered.contains(where: \.key.isWish) || !keepsServed(before, of: holder) else { return asked }
+        let served = servedFormat(for: holder, over: soon, takesOver: false)
+        let namesFormat = asked[.activeFormat] != nil || asked[.sessionPreset] != nil
+        if served.isEmpty, before == nil || namesFormat { return asked }
+        var ordered = asked.keeping { !$0.isWish }
+        if served.isEmpty {
+            ordered.merge(ownFormat(of: holder, over: soon))
+        } else if !served.changes(since: soon).isEmpty {
+            ordered.merge(served)
+        }
+        return ordered
+    }
+
+    private func keepsServed(_ served: Configuration?, of holder: Slot<Session>) -> Bool {
+        guard let served else { return true }
+        return check(state.sessions[holder].camera).keepsValues(of: state.sessionSettings[holder].wanted, in: served)
     }
 
     /// Empty: a camera that was plugged in over itself lacks the holder's format.
@@ -92,8 +124,11 @@ extension Arbiter {
         guard goal != state.cameraSettings[camera].served ?? Configuration(), mayChangeFormat(of: camera) else {
             return nil
         }
-        let format = goal.isEmpty ? ownFormat(of: holder, over: soonInForce(on: camera)) : goal
+        let soon = soonInForce(on: camera)
+        var format = goal.isEmpty ? ownFormat(of: holder, over: soon) : goal
         if format.isEmpty { return nil }
+        let present = soon.keeping { $0 == .activeFormat || $0 == .frameRate }
+        format.merge(check(camera).gained(of: state.sessionSettings[holder].wanted, in: format, after: present))
         state.cameraSettings[camera].served = goal.isEmpty ? nil : goal
         state.timers.append(TimedFact(kind: .formatKept, due: state.now + Bound.formatKept, camera: camera))
         return format
@@ -126,25 +161,30 @@ extension Arbiter {
     func picture(of slot: Slot<Session>, in inForce: Configuration) -> Configuration {
         let (check, wanted) = (check(state.sessions[slot].camera), state.sessionSettings[slot].wanted)
         guard state.policy.shares, wanted.statesWish, let wish = check.formatAndRate(wanted),
-            inForce[.activeFormat] != nil, let present = check.format(inForce[.activeFormat]),
-            case .number(let most)? = inForce[.frameRate]
+            inForce[.activeFormat] != nil, let present = check.format(inForce[.activeFormat])
         else { return Configuration() }
+        // A format that is under way begins with a rate of its own.
+        let most = if case .number(let rate)? = inForce[.frameRate] { rate } else { present.maxFrameRate }
         let statesFormat = wanted[.activeFormat] != nil || wanted[.sessionPreset] != nil
         let fits = statesFormat && wish.format.width <= present.width && wish.format.height <= present.height
         let (format, rate) = (fits ? wish.format : present, min(wish.frameRate, most))
         if format == present, rate == most { return Configuration() }
-        return Configuration([.activeFormat: .text(format.name), .frameRate: .number(rate)])
+        return .serving(format, rate)
     }
 
-    /// The configuration in force for one session: the camera's, with the format and the rate of its picture.
+    /// The configuration in force for one session: the camera's, with the format and the rate of its picture, and with its
+    /// own preset where that has chosen this format.
     func view(of inForce: Configuration, for slot: Slot<Session>) -> Configuration {
-        guard let picture = state.sessionSettings[slot].picture, case .number(let rate)? = picture[.frameRate] else {
-            return inForce
-        }
+        guard state.policy.shares, let format = inForce[.activeFormat] else { return inForce }
+        let (picture, wanted) = (state.sessionSettings[slot].picture, state.sessionSettings[slot].wanted)
+        if picture == nil, wanted[.sessionPreset] == nil { return inForce }
         var view = inForce
-        view.merge(picture)
-        view[.sessionPreset] =
-            state.sessionSettings[slot].wanted[.sessionPreset] ?? .text(SessionPreset.inputPriority.rawValue)
+        if let picture { view.merge(picture) }
+        let chosen = check(state.sessions[slot].camera).choice(wanted)?.format.name
+        let isOwn = chosen.map { .text($0) == picture?[.activeFormat] ?? format } ?? false
+        let preset = isOwn ? wanted[.sessionPreset] : nil
+        view[.sessionPreset] = preset ?? .text(SessionPreset.inputPriority.rawValue)
+        guard case .number(let rate)? = picture?[.frameRate] else { return view }
         for key in [ConfigurationKey.activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
             view[key] = .number(1 / rate)
         }

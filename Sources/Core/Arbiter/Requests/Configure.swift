@@ -89,15 +89,7 @@ extension Arbiter {
         }
         let camera = state.sessions[slot].camera
         if asked.isWish, state.cameras[camera].tenancy.holder != slot { return serve(asked, of: slot) }
-        var ordered = asked
-        if state.policy.shares, asked.ordered.contains(where: \.key.isWish) {
-            let soon = soonInForce(on: camera)
-            let served = servedFormat(for: slot, over: soon, recorder: recorder(on: camera, but: slot))
-            if !served.isEmpty {
-                ordered = ordered.keeping { !$0.isWish }
-                if !served.changes(since: soon).isEmpty { ordered.merge(served) }
-            }
-        }
+        let ordered = orderedBatch(asked, of: slot)
         if !ordered.isEmpty { order(ordered, asked: asked, of: slot, by: .client) }
         if state.policy.shares { _ = setPicture(of: slot) }
         if ordered.isEmpty { tellConfigured(slot, asked: asked, state.cameraSettings[camera].inForce, .client) }

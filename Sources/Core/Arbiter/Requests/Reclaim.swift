@@ -118,10 +118,20 @@ extension Arbiter {
         // Orders since the reclaim are newer, and on their way.
         for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
         state.cameraSettings[camera].inForce = inForce
-        // Only now is the format known of which sharers have their pictures.
-        if state.policy.shares { notes.touch(camera) }
+        if state.policy.shares {
+            // Only now is the format known of which sharers have their pictures.
+            notes.touch(camera)
+            // A recording keeps the format of a wish that the former broker served.
+            if recorder(on: camera) != nil, missing.ordered.contains(where: \.key.isWish) {
+                missing = missing.keeping { !$0.isWish }
+                state.cameraSettings[camera].served = inForce.keeping { $0 == .activeFormat || $0 == .frameRate }
+            }
+        }
         guard let session = state.cameras[camera].tenancy.holder else { return }
-        if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
+        if state.sessionSettings[session].heard == nil {
+            if state.policy.shares { _ = setPicture(of: session) }
+            state.sessionSettings[session].heard = view(of: inForce, for: session)
+        }
         if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption) }
     }
 

@@ -2,19 +2,22 @@ import Vocabulary
 
 /// Batches on a shared camera: wishes, and commits that take control.
 extension Arbiter {
-    /// Whether a batch takes control of a shared camera.
+    /// Whether a batch of a session that may not configure takes control of a shared camera.
     /// - Throws: where the session may only watch, and the batch is more than a wish.
     func takesControl(_ batch: Configuration, _ slot: Slot<Session>) throws(Refusal) -> Bool {
         let look = state.look(at: slot)
         let isSharer = state.sessions[slot].waits?.isSharing == true
-        if isSharer || state.policy.shares && look.watches, batch.isWish {
-            if state.sessions[slot].has.contains(.recording) { throw .wishWhileRecording }
+        let isRecording = state.sessions[slot].has.contains(.recording)
+        if state.policy.shares, batch.isWish {
+            if isRecording { throw .wishWhileRecording }
             return false
         }
         guard isSharer, state.policy.contention.sharing == .all, !look.watches,
-            look.limits.access.contains(.configure), batch.ordered.contains(where: \.key.isOfTheCameraAlone)
+            look.limits.access.contains(.configure)
         else { throw mayNot("configure", .configure, of: slot) }
-        return true
+        if batch.ordered.contains(where: \.key.isOfTheCameraAlone) { return true }
+        if isRecording, batch.statesWish { throw .wishWhileRecording }
+        return false
     }
 
     /// Refuses a batch that would take something from another session's recording on the camera.
@@ -35,8 +38,13 @@ extension Arbiter {
         {
             other = recorder(on: camera, but: slot)
         }
-        guard let other else { return }
-        throw .recordingOfAnother(name(state.app(of: other), for: state.look(at: slot)) ?? .anotherUsersApp)
+        if let other {
+            throw .recordingOfAnother(name(state.app(of: other), for: state.look(at: slot)) ?? .anotherUsersApp)
+        }
+        // The format stays while a session records: it has to take the batch's other values.
+        guard recorder(on: camera) != nil else { return }
+        let values = batch.wish.ofTheCamera.keeping { !$0.isWish }
+        if let problem = check(camera).problem(values, over: soonInForce(on: camera)) { throw .unsupported(problem) }
     }
 
     private func changesFormat(_ wanted: Configuration, of camera: Slot<Camera>) -> Bool {

@@ -81,6 +81,29 @@ extension ConfigurationCheck {
         return batch
     }
 
+    /// The nearest configuration with another format and rate in place of its own.
+    package func nearest(_ wanted: Configuration, in other: Configuration) -> Configuration? {
+        var whole = wanted.keeping { !$0.isWish }
+        whole.merge(other)
+        return nearest(whole)
+    }
+
+    /// The values of a configuration that one format and rate take, and those before did not.
+    package func gained(of wanted: Configuration, in other: Configuration, after before: Configuration) -> Configuration
+    {
+        guard let values = nearest(wanted, in: other), let lacking = nearest(wanted, in: before) else {
+            return Configuration()
+        }
+        return values.ofTheCamera.keeping { !$0.isWish }.changes(since: lacking)
+    }
+
+    /// Whether another format and rate take all other values of a configuration as its own ones do.
+    package func keepsValues(of wanted: Configuration, in other: Configuration) -> Bool {
+        // Most sessions set no value.
+        if wanted.ordered.allSatisfy(\.key.isWish) { return true }
+        return nearest(wanted)?.keeping { !$0.isWish } == nearest(wanted, in: other)?.keeping { !$0.isWish }
+    }
+
     /// The nearest configuration that this camera can do; `nil` when it lacks the format or the preset itself.
     package func nearest(_ wanted: Configuration) -> Configuration? {
         // Most sessions are not configured, and a handover waits for this.
@@ -108,6 +131,11 @@ extension ConfigurationCheck {
 }
 
 extension Configuration {
+    /// A format and frames a second.
+    package static func serving(_ format: CameraFormat, _ rate: Double) -> Configuration {
+        Configuration([.activeFormat: .text(format.name), .frameRate: .number(rate)])
+    }
+
     /// The part of a configuration in force that a session has not received: frame durations are no news beside their
     /// rate.
     package func news(since heard: Configuration) -> Configuration {
