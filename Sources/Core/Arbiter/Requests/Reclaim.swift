@@ -127,12 +127,23 @@ extension Arbiter {
                 state.cameraSettings[camera].served = inForce.keeping { $0 == .activeFormat || $0 == .frameRate }
             }
         }
-        guard let session = state.cameras[camera].tenancy.holder else { return }
-        if state.sessionSettings[session].heard == nil {
-            if state.policy.shares { _ = setPicture(of: session) }
-            state.sessionSettings[session].heard = view(of: inForce, for: session)
+        guard let holder = state.cameras[camera].tenancy.holder else { return }
+        if state.policy.shares { _ = setPicture(of: holder) }
+        if state.sessionSettings[holder].heard == nil {
+            state.sessionSettings[holder].heard = view(of: inForce, for: holder)
         }
-        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption) }
+        if !missing.isEmpty { return order(missing, asked: missing, of: holder, by: .resumption) }
+        // Sharers that began before the answer heard the holder's own format.
+        for session in Array(state.requests(on: camera)) where session != holder {
+            guard state.sessions[session].shown.isRunning, let heard = state.sessionSettings[session].heard,
+                let before = check(camera).formatAndRate(heard)
+            else { continue }
+            _ = setPicture(of: session)
+            guard let now = check(camera).formatAndRate(view(of: inForce, for: session)), now != before else {
+                continue
+            }
+            tellConfigured(session, asked: Configuration(), inForce, .sharer)
+        }
     }
 
     /// A recording that ended before its session's reclaim has no client to notify.
