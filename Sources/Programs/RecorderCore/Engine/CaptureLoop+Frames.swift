@@ -78,7 +78,7 @@ extension CaptureLoop {
         open.framesCaptured += UInt64(missed.count)
         for running in open.recordings where running.hasBegun && !running.isPaused {
             // Of a recording with a lower rate fewer frames are missing.
-            let share = Double(open.settings.frameInterval) / Double(open.interval(running.picture))
+            let share = Double(open.settings.frameInterval) / Double(open.interval(open.picture(of: running)))
             running.ticket.leaveOut(Int((Double(missed.count) * share).rounded()))
         }
         if open.slowness.note(at: now) { emit(.runtimeError(code: "camera-slow", message: missed.sentence)) }
@@ -107,7 +107,7 @@ extension CaptureLoop {
             let middle = SensorWindow.Crop.middle(of: open.layout, shapedAs: recording.layout)
             facts.objects = facts.objects.compactMap { $0.inside(middle, of: open.layout) }
         }
-        let interval = open.interval(recording.picture)
+        let interval = open.interval(open.picture(of: recording))
         recording.post { [facts] in $0.take(picture, interval: interval, facts, for: ticket) }
     }
 }
