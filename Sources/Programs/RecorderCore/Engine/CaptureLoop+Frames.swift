@@ -27,7 +27,7 @@ extension CaptureLoop {
             // The first frame of a grant is always drawn: it proves that the device works.
             if open.framesCaptured == 1 { try frame.keep(open.layout) }
             for recording in recorded { try frame.keep(recording.layout) }
-            for photo in open.photos { try frame.keep(layout(of: photo, open)) }
+            for photo in open.photos { try frame.keep(frameLayout(of: photo, open)) }
             filled = fill(open, &frame)
             try frame.draw()
         } catch {
