@@ -212,7 +212,7 @@ import Testing
         #expect(kept == FrameSender.unreadMax)
     }
 
-    @Test("A photo is of its session's picture, and of the camera's where it is a larger still")
+    @Test("A photo is of its session's picture")
     func photos() async throws {
         let test = try CaptureUnderTest("simulated:iphone6s-back")
         try await test.open(1, Configuration([.activeFormat: .text(Self.large)]))
@@ -233,10 +233,33 @@ import Testing
         let photo = try await test.photoCaptured()
         #expect(photo.width == 640 && photo.height == 480 && photo.metadata?.flashFired == true)
         #expect(try DecodedVideo(lit.path).numbers.compactMap(\.self).count == 1)
-        try await test.configure(1, Configuration([.highResolutionStillImageOutputEnabled: .flag(true)]))
-        let still = try TemporaryFile(".jpg")
-        try await test.photo(1, 4, try still.open(), session: 2)
-        #expect(try await test.photoCaptured().width == 4032)
+    }
+
+    @Test(
+        "A larger still is that of the session's own format, cut from the camera's and never enlarged",
+        arguments: [
+            ("420v 2592x1936@30", nil, (4032, 3012)), ("420v 2592x1936@30", "420v 1920x1080@30", (4032, 2268)),
+            // Formats that have no larger still.
+            ("420v 2592x1936@30", "420v 640x480@60 binned", (640, 480)),
+            ("420v 1920x1080@120 binned", nil, (1920, 1080)),
+            // The camera's stills are smaller than 4032x3024 and 4032x2268: as much of them as has the session's shape.
+            ("420v 2592x1936@30", "420v 640x480@30", (4016, 3012)),
+            ("420v 1920x1080@30", "420f 640x480@30", (3024, 2268)),
+            ("420v 1920x1080@120 binned", "420v 1280x720@30", (1920, 1080)),
+            ("420v 1920x1080@120 binned", "420v 640x480@30", (1440, 1080)),
+        ] as [(String, String?, (Int, Int))])
+    func largerStills(_ format: String, _ picture: String?, _ size: (Int, Int)) async throws {
+        let test = try CaptureUnderTest("simulated:iphone6s-back")
+        try await test.open(
+            1,
+            Configuration([.activeFormat: .text(format), .highResolutionStillImageOutputEnabled: .flag(true)]))
+        if let picture { try await test.setPicture(2, picture) }
+        let file = try TemporaryFile(".jpg")
+        try await test.photo(1, 1, try file.open(), session: 2)
+        let photo = try await test.photoCaptured()
+        #expect(photo.error == nil && (Int(photo.width), Int(photo.height)) == size)
+        let decoded = try DecodedVideo(file.path)
+        #expect((decoded.width, decoded.height) == size && decoded.numbers.compactMap(\.self).count == 1)
     }
 
     @Test("A session that gets a picture gives the device's own buffers back, and one with the camera's has them")

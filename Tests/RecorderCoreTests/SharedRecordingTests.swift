@@ -36,8 +36,8 @@ import Testing
         try await test.pause(2)
         try await camera.step(6)
         try await test.resume(2)
-        // A picture that changes, or a format, changes no file that is being written.
-        try await test.setPicture(2, "420v 192x144", 30)
+        // A picture's other size, or a format, changes no file that is being written.
+        try await test.setPicture(2, "420v 192x144", 15)
         let batch = Configuration([.activeFormat: .text("420v 1920x1080@30")])
         #expect(await refusal { try await test.configure(1, batch) }?.kind == .unsupportedConfiguration)
         try await test.configure(1, Configuration([.videoZoomFactor: .number(1.5)]))
@@ -55,6 +55,36 @@ import Testing
         #expect(two.framesLeftOut == 0 && every == [2, 4, 6, 14, 16, 18])
         // Nine frames of a fifteenth of a second, less what was paused.
         #expect(abs(two.duration - 6 * 66_666_666) < 1_000_000)
+    }
+
+    @Test("A recording follows its session's rate, keeps its size, and leaves other recordings as they are")
+    func rateOfARunningOne() async throws {
+        let camera = try await SteppedCamera("iphone6s-back", "420v 640x480@30")
+        let test = camera.test
+        let (file, other) = (try TemporaryFile(".mkv"), try TemporaryFile(".mkv"))
+        try await test.setPicture(2, "420v 192x144", 15)
+        try await test.record(1, of: 1, try file.open())
+        try await test.record(2, of: 2, try other.open())
+        try await camera.step(3)
+        // At a rate that nobody has the first frame is the next one, and at another session's rate the frames are that session's.
+        for (rate, frames) in [(10.0, 6), (15, 4), (30, 2)] {
+            try await test.setPicture(1, "420v 352x288", rate)
+            try await camera.step(frames)
+        }
+        try await test.setPicture(1, nil)
+        try await test.setPicture(2, nil)
+        try await camera.step(2)
+        try await test.stopRecording(1)
+        let one = try await test.recordingFinished()
+        try await test.stopRecording(2)
+        let two = try await test.recordingFinished()
+        #expect(one.id == 1 && one.framesLeftOut == 0 && two.id == 2 && two.framesLeftOut == 0)
+        let numbers = try check(file, one, (640, 480)).map(\.frameNumber)
+        #expect(numbers == [2, 3, 4, 5, 8, 12, 14, 15, 16, 17, 18])
+        #expect(abs(one.duration - 17 * 33_333_333) < 1_000_000)
+        // From 15 frames a second to the camera's 30.
+        let others = try check(other, two, (192, 144)).map(\.frameNumber)
+        #expect(others == [2, 4, 6, 8, 10, 12, 14, 16, 17, 18])
     }
 
     @Test("Sound is in the recording of the session whose microphone it is, and in no other")

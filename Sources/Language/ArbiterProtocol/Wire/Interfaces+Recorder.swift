@@ -48,8 +48,8 @@ extension Interface {
               they are the holder's, and a recording is of the camera's picture.
             SetPicture(grant t, session t, picture a{sv})
               The picture that a session gets from now on, as `activeFormat` and `frameRate`: streams, photos and
-              recordings are scaled to that format and thinned out to that rate. A recording that runs keeps the one
-              that it began with. Empty: the camera's own. Until the grant ends.
+              recordings are scaled to that format and thinned out to that rate. A recording that runs follows the rate,
+              and keeps the size that it began with. Empty: the camera's own. Until the grant ends.
             Complete(recording t, file h) → frames t, duration x, bytes t, lastCapture x
               Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole
               file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that

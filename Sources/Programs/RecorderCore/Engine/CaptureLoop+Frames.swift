@@ -27,7 +27,7 @@ extension CaptureLoop {
             // The first frame of a grant is always drawn: it proves that the device works.
             if open.framesCaptured == 1 { try frame.keep(open.layout) }
             for recording in recorded { try frame.keep(recording.layout) }
-            for photo in open.photos { try frame.keep(layout(of: photo, open)) }
+            for photo in open.photos { try frame.keep(frameLayout(of: photo, open)) }
             filled = fill(open, &frame)
             try frame.draw()
         } catch {
@@ -78,7 +78,7 @@ extension CaptureLoop {
         open.framesCaptured += UInt64(missed.count)
         for running in open.recordings where running.hasBegun && !running.isPaused {
             // Of a recording with a lower rate fewer frames are missing.
-            let share = Double(open.settings.frameInterval) / Double(open.interval(running.picture))
+            let share = Double(open.settings.frameInterval) / Double(open.interval(open.picture(of: running)))
             running.ticket.leaveOut(Int((Double(missed.count) * share).rounded()))
         }
         if open.slowness.note(at: now) { emit(.runtimeError(code: "camera-slow", message: missed.sentence)) }
@@ -107,7 +107,7 @@ extension CaptureLoop {
             let middle = SensorWindow.Crop.middle(of: open.layout, shapedAs: recording.layout)
             facts.objects = facts.objects.compactMap { $0.inside(middle, of: open.layout) }
         }
-        let interval = open.interval(recording.picture)
+        let interval = open.interval(open.picture(of: recording))
         recording.post { [facts] in $0.take(picture, interval: interval, facts, for: ticket) }
     }
 }

@@ -37,16 +37,25 @@ extension CaptureLoop {
         source?.photoIsNext()
     }
 
-    /// The size of the frame that a photo is made of: its session's picture, but for stills of another size than the video's,
-    /// which are the camera's own.
-    func layout(of photo: OpenGrant.PendingPhoto, _ open: OpenGrant) -> PictureLayout {
-        PhotoPlan.isOfFrame(open.settings) ? open.layout(of: photo.session) : open.layout
+    /// A photo is of its session's picture: where larger stills are wanted, it is that of the picture's format. Nothing is
+    /// enlarged: where the camera's own photo is smaller, it is the largest part of that with the session's shape.
+    private func layout(of photo: OpenGrant.PendingPhoto, _ open: OpenGrant) -> PictureLayout {
+        let camera = PhotoPlan.layout(open.settings, of: open.settings.format)
+        guard let picture = open.pictures[photo.session] else { return camera }
+        return PhotoPlan.layout(open.settings, of: picture.format).within(camera)
+    }
+
+    /// The size of the frame that a photo is made of. A still of another size than the video's is drawn anew, so its frame may
+    /// be smaller.
+    func frameLayout(of photo: OpenGrant.PendingPhoto, _ open: OpenGrant) -> PictureLayout {
+        PhotoPlan.isOfFrame(open.settings) ? layout(of: photo, open) : open.layout(of: photo.session)
     }
 
     /// Hands on every photo that waits, but of each bracket only the next: its photos are of frames that follow each other.
     func handOnPhotos(_ frame: FrameInHand, _ open: OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
         guard !open.photos.isEmpty else { return }
         let exposure = source.exposure(open.settings)
+        let whole = PhotoPlan.layout(open.settings, of: open.settings.format)
         var later: [OpenGrant.PendingPhoto] = []
         var begun: Set<SessionID> = []
         for photo in open.photos {
@@ -54,16 +63,16 @@ extension CaptureLoop {
                 later.append(photo)
                 continue
             }
-            let layout = layout(of: photo, open)
-            guard let picture = frame.kept[layout] else {
+            guard let picture = frame.kept[frameLayout(of: photo, open)] else {
                 later.append(photo)
                 continue
             }
             var plan = PhotoPlan(
                 open.settings, of: source.capabilities, zoom: open.zoom, exposure: exposure, shot: photo.shot)
             var drawn = source.photo(plan, zoom: open.zoom)
-            if layout != open.layout {
-                plan.show(.middle(of: open.layout, shapedAs: layout), of: open.layout)
+            let layout = layout(of: photo, open)
+            if layout != whole {
+                plan.show(.middle(of: whole, shapedAs: layout), of: whole)
                 drawn = drawn?.scaled(to: layout)
             }
             let order = PhotoOrder(

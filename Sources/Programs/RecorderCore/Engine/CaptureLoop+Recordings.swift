@@ -28,7 +28,7 @@ extension CaptureLoop {
             }
             let ticket = RecordingTicket(recording, wantsObjects: options.metadata.contains { $0.type == .objects })
             let picture = session.flatMap { open.pictures[$0] }
-            let running = RecordingUnderWay(ticket, of: session, picture, picture?.layout ?? open.layout, on: thread)
+            let running = RecordingUnderWay(ticket, of: session, picture?.layout ?? open.layout, on: thread)
             open.recordings.append(running)
             writing += 1
             let order = RunningRecording.Order(
@@ -140,7 +140,7 @@ extension CaptureLoop {
                 }
                 return false
             }
-            guard open.takes(recording.picture) else { return false }
+            guard open.takes(open.picture(of: recording)) else { return false }
             recording.hasBegun = true
             if ticket.reserve(recording.layout.bytes, of: share) { return true }
             if let count = recording.overrun.note(at: now) {

@@ -114,8 +114,8 @@ extension CaptureLoop {
         open.streams.removeAll { !$0.sender.isOpen }
     }
 
-    /// Gives a session on a shared camera a picture of its own, in its streams from the next frame on, and in photos and recordings
-    /// that are ordered from now on; an empty one is the camera's own.
+    /// Gives a session on a shared camera a picture of its own, in its streams and photos from the next frame on, and in
+    /// recordings that are ordered from now on. One that runs follows the rate only. An empty one is the camera's own.
     package func setPicture(_ id: GrantID, _ session: SessionID, _ wanted: Configuration) throws(BrokerError) {
         let open = try granted(id)
         let picture = try SessionPicture(wanted, on: try camera().capabilities)

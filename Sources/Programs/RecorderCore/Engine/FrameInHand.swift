@@ -74,7 +74,7 @@ struct FrameInHand {
 }
 
 /// Scalers from the camera's picture to those of sessions, whose tables are made once for each. They are as many as there are
-/// sizes among the camera's formats, and end with the grant.
+/// sizes among the camera's formats and their photos, and end with the grant.
 /// Threading: the capture thread only.
 final class PictureScalers {
     private var scalers: [PictureLayout: Scaler] = [:]
@@ -110,6 +110,15 @@ extension SensorWindow.Crop {
         SensorWindow(
             rasterWidth: layout.width, rasterHeight: layout.height, shapedAs: other.width, other.height
         ).crop(zoom: 1, width: other.width, height: other.height).even
+    }
+}
+
+extension PictureLayout {
+    /// The same where it fits into another picture; else the largest of its shape that does.
+    func within(_ other: PictureLayout) -> PictureLayout {
+        if width <= other.width, height <= other.height { return self }
+        let middle = SensorWindow.Crop.middle(of: other, shapedAs: self)
+        return PictureLayout(width: middle.width, height: middle.height, pixelFormat: pixelFormat)
     }
 }
 

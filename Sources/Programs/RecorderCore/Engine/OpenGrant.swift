@@ -75,6 +75,9 @@ final class OpenGrant {
 
     func layout(of session: SessionID) -> PictureLayout { pictures[session]?.layout ?? layout }
 
+    /// A recording has the size that it began with, and the rate of its session's picture; `nil` for the camera's.
+    func picture(of recording: RecordingUnderWay) -> SessionPicture? { recording.session.flatMap { pictures[$0] } }
+
     /// The session sees the camera's own pictures, frame by frame.
     func hasCamerasPicture(_ session: SessionID) -> Bool {
         guard let picture = pictures[session] else { return true }
@@ -109,11 +112,11 @@ final class OpenGrant {
     /// A frame was captured: decides for each lower rate whether it is one of its frames.
     func count(frameAt now: Int64) {
         passedOver = []
-        guard !pictures.isEmpty || recordings.contains(where: { $0.picture != nil }) else {
+        guard !pictures.isEmpty else {
             cadences = [:]
             return
         }
-        let wanted = streams.map { pictures[$0.session] } + recordings.map(\.picture)
+        let wanted = streams.map { pictures[$0.session] } + recordings.map(picture)
         let slower = Set(wanted.compactMap(\.self).filter(isSlower).map(\.interval))
         cadences = cadences.filter { slower.contains($0.key) }
         for interval in slower
@@ -139,8 +142,6 @@ final class RecordingUnderWay {
     let ticket: RecordingTicket
     /// `nil` where the broker did not say it: the holder's.
     var session: SessionID?
-    /// Its session's when it began, which it keeps; `nil` for the camera's.
-    let picture: SessionPicture?
     /// A file's size does not change.
     let layout: PictureLayout
     private let thread: RecordingThread
@@ -151,11 +152,9 @@ final class RecordingUnderWay {
     var overrun = OverrunTelling()
 
     init(
-        _ ticket: RecordingTicket, of session: SessionID?, _ picture: SessionPicture?, _ layout: PictureLayout,
-        on thread: RecordingThread
+        _ ticket: RecordingTicket, of session: SessionID?, _ layout: PictureLayout, on thread: RecordingThread
     ) {
-        (self.ticket, self.session, self.picture) = (ticket, session, picture)
-        (self.layout, self.thread) = (layout, thread)
+        (self.ticket, self.session, self.layout, self.thread) = (ticket, session, layout, thread)
     }
 
     func isOn(_ other: RecordingThread) -> Bool { thread === other }

@@ -37,7 +37,7 @@ package struct PhotoPlan: Hashable, Sendable {
         shot: PhotoBracket.Shot? = nil
     ) {
         let format = settings.format
-        (width, height) = Self.size(settings)
+        (width, height) = Self.size(settings, of: format)
         fieldOfView = format.fieldOfView
         var taken = PhotoMetadata()
         taken.videoZoomFactor = zoom
@@ -69,7 +69,13 @@ package struct PhotoPlan: Hashable, Sendable {
 
     /// Whether photos are of the video's own size, and not larger stills.
     static func isOfFrame(_ settings: CaptureSettings) -> Bool {
-        size(settings) == (settings.format.width, settings.format.height)
+        size(settings, of: settings.format) == (settings.format.width, settings.format.height)
+    }
+
+    /// A photo under these settings, but in another of the camera's formats.
+    static func layout(_ settings: CaptureSettings, of format: CameraFormat) -> PictureLayout {
+        let (width, height) = size(settings, of: format)
+        return PictureLayout(width: width, height: height, pixelFormat: format.pixelFormat)
     }
 
     /// Only a part of the picture is shown: the lens seems longer where it is narrower.
@@ -79,8 +85,7 @@ package struct PhotoPlan: Hashable, Sendable {
         fieldOfView = atan(tangent) * 360 / .pi
     }
 
-    private static func size(_ settings: CaptureSettings) -> (Int, Int) {
-        let format = settings.format
+    private static func size(_ settings: CaptureSettings, of format: CameraFormat) -> (Int, Int) {
         guard settings.value(.highResolutionStillImageOutputEnabled) == .flag(true),
             let still = format.optics.highResolutionStill
         else { return (format.width, format.height) }

@@ -1,12 +1,16 @@
 package import ArbiterProtocol
 package import FrameStream
 
-/// A session's own picture on a shared camera: its size, and its frames a second at most. A pure value.
+/// A session's own picture on a shared camera: its format, and its frames a second at most. A pure value.
 package struct SessionPicture: Hashable, Sendable {
+    package let format: CameraFormat
     package let layout: PictureLayout
     package let frameRate: Double
 
-    package init(layout: PictureLayout, frameRate: Double) { (self.layout, self.frameRate) = (layout, frameRate) }
+    package init(_ format: CameraFormat, frameRate: Double) {
+        (self.format, self.frameRate) = (format, frameRate)
+        layout = PictureLayout(format)
+    }
 
     /// Nanoseconds from one frame to the next; a rate that nobody waits for is as long as there is time.
     package var interval: Int64 { Int64(min(1e9 / frameRate, 1e18)) }
@@ -28,7 +32,7 @@ package struct SessionPicture: Hashable, Sendable {
         guard case .number(let rate)? = wanted[.frameRate], rate.isFinite, rate > 0 else {
             throw Self.refusal("A picture has no frameRate; it takes frames a second above 0.")
         }
-        self.init(layout: PictureLayout(format), frameRate: rate)
+        self.init(format, frameRate: rate)
     }
 
     private static func refusal(_ sentence: String) -> BrokerError {
