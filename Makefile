@@ -73,7 +73,8 @@ verify:
 	$(VERIFY) policies/*.toml; first=$$?; \
 	second=0; \
 	for policy in policies/*.toml; do \
-		$(VERIFY) --everything --clients 2 --cameras 1 $$policy || second=1; \
+		$(VERIFY) --everything --clients 2 --cameras 1 $$policy \
+			|| { [ $$? = 6 ] && [ $$policy = policies/desktop-shared.toml ]; } || second=1; \
 	done; \
 	for policy in policies/*.toml; do \
 		$(VERIFY) --everything --clients 3 --cameras 1 $$policy || [ $$? = 6 ] || exit 1; \
