@@ -36,10 +36,18 @@ extension Arbiter {
         return best.format == own.format && rate <= own.frameRate ? Configuration() : .serving(best.format, rate)
     }
 
-    /// The format keys that take the place of the holder's own in its next order: those of a wish that is served, or the
-    /// present ones while a session records. A holder that alone records changes its rate as on a camera of its own, unless
-    /// another session's wish is served with the present one.
+    /// Whether a camera keeps its format and rate for a recording, whatever its holder wants. A holder that alone records
+    /// changes its rate as on a camera of its own, unless another session's wish is served with the present one.
     /// - Parameter takesOver: another session's format is in force until now.
+    func keepsFormat(of holder: Slot<Session>, takesOver: Bool) -> Bool {
+        let camera = state.sessions[holder].camera
+        guard recorder(on: camera) != nil else { return false }
+        return takesOver || state.cameraSettings[camera].served != nil || recorder(on: camera, but: holder) != nil
+            || !servedWish(of: holder).isEmpty
+    }
+
+    /// The format keys that take the place of the holder's own in its next order: those of a wish that is served, or the
+    /// present ones while a session records.
     mutating func servedFormat(
         for holder: Slot<Session>, over present: Configuration, takesOver: Bool
     ) -> Configuration {
@@ -48,9 +56,7 @@ extension Arbiter {
         var served = state.cameraSettings[camera].served ?? Configuration()
         if recorder(on: camera) == nil {
             served = servedWish(of: holder)
-        } else if takesOver || !served.isEmpty || recorder(on: camera, but: holder) != nil
-            || !servedWish(of: holder).isEmpty
-        {
+        } else if keepsFormat(of: holder, takesOver: takesOver) {
             let isInForce = ownFormat(of: holder, over: present).changes(since: present).isEmpty
             served = isInForce ? Configuration() : present.keeping { $0 == .activeFormat || $0 == .frameRate }
         }

@@ -41,8 +41,8 @@ extension Arbiter {
         if let other {
             throw .recordingOfAnother(name(state.app(of: other), for: state.look(at: slot)) ?? .anotherUsersApp)
         }
-        // The format stays while a session records: it has to take the batch's other values.
-        guard recorder(on: camera) != nil else { return }
+        // A format that stays has to take the batch's other values.
+        guard keepsFormat(of: holder, takesOver: takesControl) else { return }
         let values = batch.wish.ofTheCamera.keeping { !$0.isWish }
         if let problem = check(camera).problem(values, over: soonInForce(on: camera)) { throw .unsupported(problem) }
     }
