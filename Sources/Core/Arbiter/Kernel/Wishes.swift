@@ -58,7 +58,7 @@ extension Arbiter {
             served = servedWish(of: holder)
         } else if keepsFormat(of: holder, takesOver: takesOver) {
             let isInForce = ownFormat(of: holder, over: present).changes(since: present).isEmpty
-            served = isInForce ? Configuration() : present.keeping { $0 == .activeFormat || $0 == .frameRate }
+            served = isInForce ? Configuration() : present.formatAndRate
         }
         state.cameraSettings[camera].served = served.isEmpty ? nil : served
         return served
@@ -69,9 +69,10 @@ extension Arbiter {
     mutating func orderedBatch(_ asked: Configuration, of holder: Slot<Session>) -> Configuration {
         let camera = state.sessions[holder].camera
         guard state.policy.shares else { return asked }
-        let (before, soon) = (state.cameraSettings[camera].served, soonInForce(on: camera))
+        let before = state.cameraSettings[camera].served
         if state.policy.contention.serve != .holder { touch(holder) }
         guard asked.ordered.contains(where: \.key.isWish) || !keepsServed(before, of: holder) else { return asked }
+        let soon = soonInForce(on: camera)
         let served = servedFormat(for: holder, over: soon, takesOver: false)
         let namesFormat = asked[.activeFormat] != nil || asked[.sessionPreset] != nil
         if served.isEmpty, before == nil || namesFormat { return asked }
@@ -133,8 +134,8 @@ extension Arbiter {
         let soon = soonInForce(on: camera)
         var format = goal.isEmpty ? ownFormat(of: holder, over: soon) : goal
         if format.isEmpty { return nil }
-        let present = soon.keeping { $0 == .activeFormat || $0 == .frameRate }
-        format.merge(check(camera).gained(of: state.sessionSettings[holder].wanted, in: format, after: present))
+        let wanted = state.sessionSettings[holder].wanted
+        format.merge(check(camera).gained(of: wanted, in: format, after: soon.formatAndRate))
         state.cameraSettings[camera].served = goal.isEmpty ? nil : goal
         state.timers.append(TimedFact(kind: .formatKept, due: state.now + Bound.formatKept, camera: camera))
         return format

@@ -124,7 +124,7 @@ extension Arbiter {
             // A recording keeps the format of a wish that the former broker served.
             if recorder(on: camera) != nil, missing.ordered.contains(where: \.key.isWish) {
                 missing = missing.keeping { !$0.isWish }
-                state.cameraSettings[camera].served = inForce.keeping { $0 == .activeFormat || $0 == .frameRate }
+                state.cameraSettings[camera].served = inForce.formatAndRate
             }
         }
         guard let holder = state.cameras[camera].tenancy.holder else { return }

@@ -136,6 +136,9 @@ extension Configuration {
         Configuration([.activeFormat: .text(format.name), .frameRate: .number(rate)])
     }
 
+    /// The two keys of `serving`.
+    package var formatAndRate: Configuration { keeping { $0 == .activeFormat || $0 == .frameRate } }
+
     /// The part of a configuration in force that a session has not received: frame durations are no news beside their
     /// rate.
     package func news(since heard: Configuration) -> Configuration {
